@@ -1,0 +1,60 @@
+#pragma once
+
+#include <functional>
+
+#include "net/http.h"
+#include "net/tls.h"
+
+namespace quorate::net {
+
+// One request to a server of ours. The body has been read whole (up to the server's limit).
+struct ServerRequest {
+  std::string method;
+  std::string path;  // with its query
+  Headers headers;
+  std::string body;
+  std::string peer;              // address of the caller
+  std::string peer_certificate;  // PEM of the verified client certificate; empty = none
+};
+
+// Where the handler writes its answer: either one `respond`, or `start`, any number of `write`s,
+// `finish`.
+class Responder {
+ public:
+  virtual ~Responder() = default;
+  virtual Task<Result<void>> respond(Response response) = 0;
+  virtual Task<Result<void>> start(int status, Headers headers) = 0;
+  // Waits while the caller's window is full. kUnavailable once the caller has gone.
+  virtual Task<Result<void>> write(std::string piece, rt::Deadline deadline) = 0;
+  virtual Task<Result<void>> finish(Headers trailers = {}) = 0;
+};
+
+class Handler {
+ public:
+  virtual ~Handler() = default;
+  virtual Task<void> handle(ServerRequest request, Responder& responder) = 0;
+};
+
+struct ServerOptions {
+  std::string address = "127.0.0.1";
+  std::uint16_t port = 0;           // 0 = any free one
+  int listen_fd = -1;               // an open listener to take over instead of address and port
+  std::shared_ptr<TlsContext> tls;  // absent = plain (HTTP/1.1, or HTTP/2 by prior knowledge)
+  std::size_t max_body = 8 << 20;
+  std::size_t max_header_bytes = 64 << 10;
+  int max_connections = 1024;
+  Duration idle_timeout = std::chrono::minutes(2);
+};
+
+// HTTP/1.1 and, by ALPN, HTTP/2. Listens from creation on; serves while `run` runs.
+class Server {
+ public:
+  virtual ~Server() = default;
+  virtual std::uint16_t port() const = 0;
+  virtual Task<void> run(
+      Handler& handler) = 0;  // until cancelled; open requests are cancelled, then awaited
+};
+
+Result<std::unique_ptr<Server>> make_server(rt::Runtime runtime, ServerOptions options);
+
+}  // namespace quorate::net
