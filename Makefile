@@ -1,0 +1,59 @@
+# Quorate: `make` lists what can be asked for. Each target installs what it needs first (scripts/bootstrap).
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+JOBS ?= $(shell nproc)
+ARGS ?=
+
+.PHONY: help
+help: ## this list
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: bootstrap
+bootstrap: ## install the Debian packages and the Go toolchain that are missing
+	@scripts/bootstrap
+
+.PHONY: demo
+demo: release parts-demo ## form a secured three-member etcd behind a real kube-apiserver, break it, see it return
+	@scripts/demo
+
+.PHONY: test
+test: bootstrap ## build with ASan and UBSan; run lint, unit, integration, TSan and fuzz stages
+	@scripts/test $(ARGS)
+
+.PHONY: build release
+build: bootstrap ## the working build (preset dev)
+	@cmake --preset dev >/dev/null && cmake --build --preset dev -j$(JOBS)
+release: bootstrap ## what is shipped and measured (preset release): quorate and quorate-launch
+	@cmake --preset release >/dev/null && cmake --build --preset release -j$(JOBS) --target quorate quorate-launch
+
+.PHONY: parts parts-demo
+parts: bootstrap ## build all real parts: etcd 3.5 to 3.7, kube-apiserver and its companions, the gRPC interop server
+	@tests/parts/build all
+parts-demo: bootstrap
+	@tests/parts/build etcd-3.6.16 kube
+
+.PHONY: bench
+bench: bootstrap ## figures beside the budgets of docs/budgets.md
+	@scripts/bench $(ARGS)
+
+.PHONY: fuzz
+fuzz: bootstrap ## run every fuzzer for SECONDS_EACH seconds (default 60)
+	@scripts/fuzz --seconds $${SECONDS_EACH:-60}
+
+.PHONY: tidy format lint manifests
+tidy: bootstrap ## clang-tidy over src/
+	@scripts/tidy
+format: bootstrap ## clang-format over the sources
+	@git ls-files '*.h' '*.cc' | xargs clang-format-16 -i
+lint: ## layers, style rules, format: what the first stage of `make test` checks
+	@scripts/check-layers && scripts/lint && scripts/check-format
+manifests: release ## generate deploy/crds, deploy/rbac.yaml and docs/reference.md from src/api
+	@scripts/manifests
+
+.PHONY: build-report
+build-report: bootstrap ## a full build without ccache, and its ten slowest files
+	@scripts/build-report
+
+.PHONY: clean
+clean: ## remove build/ (the cache of real parts stays)
+	@rm -rf build
