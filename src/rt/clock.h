@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "base/result.h"
 #include "base/time.h"
@@ -23,7 +24,8 @@ class Clock {
 struct Deadline {
   Monotonic at;
 
-  static Deadline after(const Clock& clock, Duration delay) { return {clock.now() + delay}; }
+  // A delay too long to be counted means never.
+  static Deadline after(const Clock& clock, Duration delay);
   static Deadline never() { return {Monotonic::max()}; }
   bool passed(const Clock& clock) const { return clock.now() >= at; }
   // The sooner of the two: an inner step may have less time than the whole, never more.
@@ -49,5 +51,18 @@ struct Runtime {
 
   Deadline in(Duration delay) const { return Deadline::after(*clock, delay); }
 };
+
+// Lets every other fiber that is ready run first. For long loops.
+Task<Result<void>> yield(Runtime runtime);
+
+// Ok, or kCancelled if the calling fiber has been told to stop. The waits of this library ask by
+// themselves; code that awaits Asio directly asks before each operation, because Asio interrupts
+// only the one that is under way.
+Task<Result<void>> check_cancelled();
+
+// False while the frames of this actor, or of the whole loop, are being destroyed: the caller, an
+// interface to the outside, must then do nothing, because a real crash runs no destructors. In
+// virtual time the run fails for the attempt.
+[[nodiscard]] bool seam_open(const Runtime& runtime, std::string_view call);
 
 }  // namespace quorate::rt

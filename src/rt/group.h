@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,13 +14,15 @@ namespace quorate::rt {
 // group.
 //
 // A fiber that throws (a broken invariant) is reported to `on_broken` with its name; the others go
-// on.
+// on. Without `on_broken` the exception comes out of the loop, which ends the program.
 class TaskGroup {
  public:
   using OnBroken = std::function<void(const std::string& fiber, const std::string& what)>;
 
   explicit TaskGroup(Runtime runtime, OnBroken on_broken = {});
   // Without a preceding join() this is only right in a crash, when the frames are gone already.
+  // Otherwise it ends the program, because running fibers may refer to what goes next. So nothing
+  // may throw between spawn() and join() in a frame that owns a group.
   ~TaskGroup();
   TaskGroup(const TaskGroup&) = delete;
   TaskGroup& operator=(const TaskGroup&) = delete;
@@ -29,9 +32,11 @@ class TaskGroup {
   void spawn(std::string name, Task<void> work);
   // Tells every fiber to stop. Returns at once.
   void cancel();
-  // Ends when no fiber is left. Also when the awaiting fiber itself is cancelled: leaving them
-  // behind is not an option.
+  // Ends when no fiber is left. If the awaiting fiber is cancelled, it cancels them all and goes on
+  // waiting: leaving them behind is not an option.
   Task<void> join();
+  // Ok when no fiber is left; kTimeout or kCancelled before that, with the fibers still running.
+  Task<Result<void>> join_until(Deadline deadline);
   std::size_t size() const;
 
  private:

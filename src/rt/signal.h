@@ -14,12 +14,17 @@ namespace quorate::rt {
 class Signal {
  public:
   explicit Signal(Runtime runtime);
-  ~Signal();  // nobody may be waiting, but for a crash, in which the waiters are gone already
+  // Nobody should be waiting. In a crash somebody may be (a fiber of another actor): it is left to
+  // its deadline.
+  ~Signal();
   Signal(const Signal&) = delete;
   Signal& operator=(const Signal&) = delete;
 
   // Wakes all who wait now. They run later, not inside this call.
   void notify();
+  // Wakes the one who has waited longest. If that fiber is cancelled before it goes on, the next
+  // one is woken in its place. For states that one waiter uses up.
+  void notify_one();
   // Ok when notified; kTimeout at the deadline; kCancelled.
   Task<Result<void>> wait(Deadline deadline);
 
@@ -99,7 +104,7 @@ class Semaphore {
  private:
   void give_back() {
     ++free_;
-    changed_.notify();
+    changed_.notify_one();
   }
   Signal changed_;
   int free_;
