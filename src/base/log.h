@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <concepts>
 #include <cstdint>
 #include <functional>
@@ -43,6 +44,9 @@ class LogValue {
   LogValue(const Error& error) : value_(error.text()) {}
   LogValue(const ObjectKey& key) : value_(key.text()) {}
   LogValue(Duration duration);
+  template <class Rep, class Period>
+  LogValue(std::chrono::duration<Rep, Period> duration)
+      : LogValue(std::chrono::duration_cast<Duration>(duration)) {}
   template <class Tag>
   LogValue(const HexId<Tag>& id) : value_(id.text()) {}
   template <class Tag, class T>
