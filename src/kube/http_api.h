@@ -1,0 +1,72 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/log.h"
+#include "kube/api.h"
+#include "kube/kubeconfig.h"
+#include "net/http_client.h"
+
+namespace quorate::kube {
+
+using MakeHttpClient =
+    std::function<std::unique_ptr<net::Client>(rt::Runtime, net::HttpClientOptions)>;
+
+struct HttpApiOptions {
+  std::string user_agent = "quorate";
+  Duration reload_every = std::chrono::seconds(30);  // credential files are looked at again
+  ReadFile read_file = read_local_file;
+  MakeHttpClient make_client;  // empty: net::make_client
+  Log log;
+};
+
+// A real API server.
+//
+// Credentials in files are re-read when they may have changed: every `reload_every`, after an
+// answer of 401 (the request is then sent once more if they had), and before the request that
+// follows a failure to connect. A file that cannot be read or a certificate that does not fit its
+// key leaves the old credentials in use and is logged: a rotation may be under way.
+class HttpApi : public Api {
+ public:
+  // Reads the credentials once; errors name the file.
+  static Result<std::unique_ptr<HttpApi>> make(rt::Runtime runtime, ClusterConfig config,
+                                               HttpApiOptions options = {});
+
+  Task<Result<net::Response>> call(net::Request request, rt::Deadline deadline,
+                                   std::size_t limit = 64 << 20) override;
+  Task<Result<std::unique_ptr<net::ResponseStream>>> open(net::Request request,
+                                                          rt::Deadline deadline) override;
+  // Before it goes.
+  Task<void> close();
+
+  [[nodiscard]] const ClusterConfig& config() const { return config_; }
+  [[nodiscard]] net::Client::Counters counters() const { return client_->counters(); }
+
+ private:
+  struct Identity {
+    std::string roots;
+    std::string certificate;
+    Secret key;
+    Secret token;
+    friend bool operator==(const Identity&, const Identity&) = default;
+  };
+
+  HttpApi(rt::Runtime runtime, ClusterConfig config, HttpApiOptions options);
+  [[nodiscard]] Result<Identity> read_identity() const;
+  bool reload();  // true if something changed
+  void reload_if_due();
+  [[nodiscard]] net::Request dress(const net::Request& request) const;
+  void note_failure(const Error& error);
+
+  rt::Runtime runtime_;
+  ClusterConfig config_;
+  HttpApiOptions options_;
+  Identity identity_;
+  Monotonic read_at_{};
+  bool suspect_ = false;  // the last connection failed: look at the files first
+  std::unique_ptr<net::Client> client_;
+};
+
+}  // namespace quorate::kube

@@ -1,0 +1,127 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "base/log.h"
+#include "kube/client.h"
+#include "rt/group.h"
+#include "rt/signal.h"
+
+namespace quorate::kube {
+
+struct LeaseTimings {
+  Duration lease = std::chrono::seconds(15);  // others wait this long since the last sign of life
+  Duration renew_deadline = std::chrono::seconds(10);  // we stop acting this long after ours
+  Duration retry = std::chrono::seconds(2);
+
+  // kInvalid unless 10 min >= lease > renew_deadline > 1.2 * retry > 0, lease in whole seconds.
+  [[nodiscard]] Result<void> check() const;
+};
+
+struct ElectionOptions {
+  ObjectKey lease;
+  std::string identity;  // of the replica, for people (the Pod's name); made unique by a suffix
+  LeaseTimings timings;
+  Log log;
+};
+
+// How leadership came to us.
+enum class Handover {
+  kReleased,  // the former leader had ended its work and said so
+  kExpired,   // the former leader fell silent; calls of its may still be under way
+  kCreated,   // there was no lease: the first start ever, or somebody deleted it under a leader
+};
+std::string_view name(Handover handover);
+
+struct Leadership {
+  // Grows with every leader: the fencing epoch. leaseTransitions of the Lease, which starts from
+  // the wall clock instead of 0, so that it also grows over a deleted Lease.
+  std::int64_t epoch = 0;
+  Handover handover = Handover::kCreated;
+  Monotonic elected_at;
+  // When the former leader was last seen alive (kExpired), or elected_at.
+  Monotonic last_sign;
+  Duration old_lease{};  // how long the former leader's lease ran
+
+  // From when on nothing that a former leader began can still take effect, given the longest call
+  // that it may have sent at the very end of its lease. At once after a clean hand-over.
+  [[nodiscard]] Monotonic quiet_from(Duration longest_call) const;
+};
+
+// Lease election on monotonic time, as client-go does it: expiry is counted from when *we* saw the
+// record change, never from the times in it, so clocks need not agree.
+//
+// Guarantees   At most one candidate at a time has now < valid_until() and now >= its
+//              quiet_from(0), as long as clocks run at rates within lease / renew_deadline of each
+//              other. Epochs of successive leaders grow.
+// Assumptions  Work of a leader checks valid_until() before each effect, and bounds each call by
+// it. Caveats      Like every lease it cannot recall a request that is under way: that is what
+//              quiet_from() and the epoch in the cluster's status are for.
+class Election {
+ public:
+  // What to do while leading. It is cancelled when leadership is lost or the election is stopped,
+  // and awaited.
+  using Lead = std::function<Task<void>(Leadership)>;
+
+  // CHECKs the timings: refuse bad ones where they are read.
+  Election(rt::Runtime runtime, Client& client, ElectionOptions options);
+  ~Election();
+
+  // Campaigns, and while elected runs `lead` and renews. Ends
+  // - with the reason, kUnavailable or kConflict, when leadership was lost (the caller usually ends
+  //   the program);
+  // - with ok after stop(), or if `lead` ended by itself: the lease has been released then, so that
+  //   the next leader need not wait;
+  // - with kCancelled when cancelled, like a crash: nothing is released.
+  Task<Result<void>> run(Lead lead);
+  // Ends run() in the clean way: `lead` is cancelled and awaited while the lease is still renewed,
+  // then it is released.
+  void stop();
+
+  // Until when we may act: renew_deadline after the last renewal that succeeded was sent. In the
+  // past when we do not lead.
+  [[nodiscard]] Monotonic valid_until() const;
+  [[nodiscard]] bool leading() const;
+  [[nodiscard]] const std::optional<Leadership>& leadership() const { return leadership_; }
+  // The holder as last seen in the Lease; empty: nobody.
+  [[nodiscard]] const std::string& holder() const { return observed_.holder; }
+  [[nodiscard]] const std::string& identity() const { return identity_; }
+
+ private:
+  struct Record {
+    std::string holder;
+    std::int64_t transitions = 0;
+    Duration lease{};
+    ResourceVersion version;
+    Uid uid;
+    std::string acquired;  // acquireTime, as written
+  };
+  friend void read(json::Reader& in, Record& out);
+
+  Task<Result<void>> campaign();
+  Task<Result<bool>> try_acquire();
+  Task<Result<void>> renew_once();
+  Task<void> renew();
+  Task<Result<void>> release();
+  Task<Result<Record>> write(bool create, std::int64_t transitions, std::string holder,
+                             rt::Deadline deadline);
+  void observe(Record record);
+
+  rt::Runtime runtime_;
+  Client& client_;
+  ElectionOptions options_;
+  std::string identity_;
+  Record observed_;
+  Monotonic observed_at_{};
+  std::int64_t highest_epoch_ = 0;
+  std::optional<Leadership> leadership_;
+  Monotonic valid_until_{};
+  std::optional<Error> lost_;
+  bool stopping_ = false;
+  rt::Signal changed_;
+};
+
+}  // namespace quorate::kube

@@ -1,0 +1,182 @@
+#pragma once
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/check.h"
+#include "kube/object.h"
+#include "kube/watcher.h"
+#include "rt/signal.h"
+
+namespace quorate::kube {
+
+// A small struct of the fields that we use of a kind of object: it has a Meta `meta` and a
+// read(json::Reader&, T&) found by argument-dependent lookup.
+template <class T>
+concept Projection = requires(json::Reader& in, T& out, const T& object) {
+  read(in, out);
+  { object.meta } -> std::convertible_to<const Meta&>;
+};
+
+struct StoreOptions {
+  std::vector<std::string> indexed_labels;  // find by these is quick
+  Log log;
+};
+
+// What is shared by stores of all kinds: sync state, positions, own writes, equal labels kept once.
+class StoreBase : public WatchSink {
+ public:
+  // False until the first list is complete: decide nothing before.
+  [[nodiscard]] bool synced() const { return synced_; }
+  Task<Result<void>> wait_until_synced(rt::Deadline deadline);
+
+  // --- our own writes
+  // A reconcile that has written must not decide on a view from before its own write:
+  //
+  //   CO_TRY(auto made, co_await client.create(...));    store.note_written(*made.meta());
+  //   ... later, first thing:  CO_TRY(co_await store.wait_until_caught_up(key, deadline));
+  //
+  // Caught up means: this very version was seen for the key; or, versions being numbers, the watch
+  // has reached or passed it; or a list that began after the write is complete. Where none of them
+  // can be said the wait ends with kTimeout, and only a live read tells.
+  void note_written(const Meta& written);
+  // Our delete of this object was accepted: caught up once the key is without it.
+  void note_removed(const ObjectKey& key, const Uid& uid);
+  [[nodiscard]] bool caught_up(const ObjectKey& key);
+  Task<Result<void>> wait_until_caught_up(ObjectKey key, rt::Deadline deadline);
+
+  // Objects that are there but could not be read as the projection, with the reason. `find` does
+  // not give them; who takes absence for a fact must look here.
+  [[nodiscard]] const std::map<ObjectKey, Error>& unreadable() const { return unreadable_; }
+
+  void on_position(const ResourceVersion& position) override;
+
+ protected:
+  StoreBase(rt::Runtime runtime, StoreOptions options);
+
+  struct Written {
+    ResourceVersion version;  // empty: waits for the removal of `removed`
+    Uid removed;
+    std::uint64_t lists_begun = 0;  // when it was noted
+  };
+  [[nodiscard]] virtual const Meta* find_meta(const ObjectKey& key) const = 0;
+  [[nodiscard]] bool reached(const ObjectKey& key, const Written& written) const;
+  void share(Meta& meta);  // replaces equal labels and owners by one copy
+  void forget_unused();    // drops labels and owners that nobody has any more
+  void forget_unused_sometimes();
+  Result<Meta> decode_meta(json::PaddedView text);
+  void report_unreadable(const ObjectKey& key, const Error& error);
+  static std::string label_index_key(std::string_view name, std::string_view value);
+  void begin_list();
+  void end_list(const ResourceVersion& position);
+  void moved(const ResourceVersion& position);
+
+  StoreOptions options_;
+  std::map<ObjectKey, Error> unreadable_;
+
+ private:
+  struct Pool;
+  rt::Signal changed_;
+  bool synced_ = false;
+  ResourceVersion position_;
+  std::uint64_t lists_begun_ = 0;
+  std::uint64_t list_done_ = 0;  // number of the last list that completed
+  std::map<ObjectKey, Written> written_;
+  std::shared_ptr<Pool> pool_;
+  json::Projector meta_projector_;
+};
+
+// The objects of one resource as projections, as fresh as the watch. Filled by a Watcher.
+//
+// One thread; pointers are good until the next co_await. A relist is collected beside the old
+// content and swapped in at once: readers never see half of it. Objects whose version did not
+// change keep their projection.
+template <Projection T>
+class Store : public StoreBase {
+ public:
+  struct Change {
+    const ObjectKey& key;
+    const T* before;  // nullptr: it is new
+    const T* after;   // nullptr: it is gone
+  };
+  using Subscriber = std::function<void(const Change&)>;
+
+  explicit Store(rt::Runtime runtime, StoreOptions options = {})
+      : StoreBase(runtime, std::move(options)) {}
+
+  [[nodiscard]] const T* find(const ObjectKey& key) const;
+  [[nodiscard]] std::size_t size() const { return objects_.size(); }
+  // All, sorted by key; so are the next three.
+  [[nodiscard]] std::vector<const T*> all() const;
+  [[nodiscard]] std::vector<const T*> in_namespace(std::string_view ns) const;
+  // Those with an owner of that UID, controller or not.
+  [[nodiscard]] std::vector<const T*> owned_by(const Uid& owner) const;
+  // Those with that label; it must be one of the indexed ones.
+  [[nodiscard]] std::vector<const T*> labelled(std::string_view name, std::string_view value) const;
+  // In no particular order, without a copy of anything.
+  template <class Visit>
+  void for_each(Visit visit) const {
+    for (const auto& object : objects_) visit(*object);
+  }
+
+  // `subscriber` is called for every object that is added, replaced or removed, after the store has
+  // changed (a relist: after the swap), within the watcher's step. It may read the store, not
+  // change the set of subscribers. Subscribers live as long as the store.
+  void subscribe(Subscriber subscriber) { subscribers_.push_back(std::move(subscriber)); }
+
+  void on_init() override;
+  Result<ResourceVersion> on_init_apply(json::PaddedView object) override;
+  void on_init_done(const ResourceVersion& position) override;
+  Result<ResourceVersion> on_apply(json::PaddedView object) override;
+  Result<ResourceVersion> on_delete(json::PaddedView object) override;
+
+ private:
+  using Ptr = std::unique_ptr<T>;
+  static const ObjectKey& key_of(const ObjectKey& key) { return key; }
+  static const ObjectKey& key_of(const Ptr& object) { return object->meta.key; }
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(const auto& key) const { return std::hash<ObjectKey>()(key_of(key)); }
+  };
+  struct Equal {
+    using is_transparent = void;
+    bool operator()(const auto& a, const auto& b) const { return key_of(a) == key_of(b); }
+  };
+  using Objects = boost::unordered_flat_set<Ptr, Hash, Equal>;
+  using Index = boost::unordered_flat_map<std::string, std::vector<const T*>>;
+  struct Decoded {
+    Ptr object;  // nullptr: unreadable
+    Meta meta;   // of an unreadable one, with the reason
+    std::optional<Error> error;
+  };
+
+  const Meta* find_meta(const ObjectKey& key) const override;
+  Result<Decoded> decode(json::PaddedView text);
+  static Ptr take(Objects& objects, const ObjectKey& key);
+  void add_to_indexes(const T& object);
+  void remove_from_indexes(const T& object);
+  template <class Visit>
+  void for_each_index_key(const T& object, Visit visit);
+  static std::vector<const T*> sorted(std::vector<const T*> found);
+  void notify(const ObjectKey& key, const T* before, const T* after);
+
+  json::Projector projector_;
+  Objects objects_;
+  Index by_owner_;
+  Index by_label_;  // "name=value"
+  bool collecting_ = false;
+  Objects collected_;  // new or changed objects of the list under way
+  boost::unordered_flat_set<ObjectKey, std::hash<ObjectKey>>
+      kept_;                                         // those of the list that did not change
+  std::map<ObjectKey, Error> collected_unreadable_;  // likewise
+  std::vector<Subscriber> subscribers_;
+};
+
+}  // namespace quorate::kube
+
+#include "kube/store_inl.h"
