@@ -20,8 +20,16 @@ namespace quorate::rt {
 namespace {
 
 struct Fiber {
+  void cancel() {
+    cancelled = true;
+    // Before that Asio would throw, out of the loop.
+    if (begun) stop.emit(asio::cancellation_type::terminal);
+  }
+
   std::string name;
   asio::cancellation_signal stop;
+  bool begun = false;
+  bool cancelled = false;
   std::exception_ptr broken;
 };
 
@@ -52,7 +60,9 @@ std::string what(const std::exception_ptr& broken) {
 // The outermost frame of every fiber: cancellation never throws, and the exception barrier.
 Task<void> run_fiber(Fiber* fiber, Task<void> work, Counted) {
   co_await asio::this_coro::throw_if_cancelled(false);
+  fiber->begun = true;
   co_await asio::post(asio::use_awaitable);  // not inside of spawn()
+  if (fiber->cancelled) co_return;
   try {
     co_await std::move(work);
   } catch (...) {
@@ -62,7 +72,7 @@ Task<void> run_fiber(Fiber* fiber, Task<void> work, Counted) {
 
 }  // namespace
 
-struct TaskGroup::State : std::enable_shared_from_this<State> {
+struct TaskGroup::State {
   State(Runtime with, OnBroken told)
       : runtime(std::move(with)),
         on_broken(std::move(told)),
@@ -73,7 +83,7 @@ struct TaskGroup::State : std::enable_shared_from_this<State> {
     if (parking.tearing_down()) return;
     for (auto it = fibers.begin(); it != fibers.end();) {
       Fiber& fiber = *it++;
-      fiber.stop.emit(asio::cancellation_type::terminal);
+      fiber.cancel();
     }
   }
 
@@ -107,15 +117,26 @@ namespace {
 // bind_cancellation_slot Asio would post the cancellation, which could then come after the fiber's
 // end.
 template <class State>
-struct Ended {
+class Ended {
+ public:
   using cancellation_slot_type = asio::cancellation_slot;
-  cancellation_slot_type get_cancellation_slot() const noexcept { return fiber->stop.slot(); }
-  // The exception is always Asio's refusal to start a fiber that is cancelled already: run_fiber
-  // keeps all others.
-  void operator()(const std::exception_ptr&) { state->ended(fiber); }
 
-  std::shared_ptr<State> state;
-  std::list<Fiber>::iterator fiber;
+  Ended(std::shared_ptr<State> state, std::list<Fiber>::iterator fiber)
+      : state_(std::move(state)), fiber_(fiber) {}
+  Ended(Ended&&) noexcept = default;
+  Ended& operator=(Ended&&) = delete;
+  // Not called: the fiber was destroyed in a crash.
+  ~Ended() {
+    if (state_) state_->fibers.erase(fiber_);
+  }
+
+  cancellation_slot_type get_cancellation_slot() const noexcept { return fiber_->stop.slot(); }
+  // run_fiber lets no exception through.
+  void operator()(const std::exception_ptr&) { std::exchange(state_, nullptr)->ended(fiber_); }
+
+ private:
+  std::shared_ptr<State> state_;
+  std::list<Fiber>::iterator fiber_;
 };
 
 }  // namespace
@@ -138,7 +159,7 @@ void TaskGroup::spawn(std::string name, Task<void> work) {
   fiber->name = std::move(name);
   auto executor = state_->parking.fiber_executor(state_->runtime.executor);
   auto frames = run_fiber(&*fiber, std::move(work), Counted(state_->parking));
-  asio::co_spawn(executor, std::move(frames), Ended<State>{state_, fiber});
+  asio::co_spawn(executor, std::move(frames), Ended<State>(state_, fiber));
 }
 
 void TaskGroup::cancel() { state_->cancel(); }

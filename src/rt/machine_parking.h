@@ -22,7 +22,7 @@ class MachineParking final : public boost::asio::execution_context::service, pub
   void admit(Waiter& waiter, const Executor& fiber) override;
   Executor fiber_executor(const Executor& base) override { return base; }
   bool tearing_down() const override { return shut_down_; }
-  void refuse_seam(std::string_view) override {}  // the process ends anyway
+  bool seam_open(std::string_view) override { return !shut_down_; }
 
  private:
   void shutdown() override;

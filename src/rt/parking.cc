@@ -131,10 +131,7 @@ Task<Result<void>> check_cancelled() {
 }
 
 bool seam_open(const Runtime& runtime, std::string_view call) {
-  detail::Parking& parking = detail::parking_of(runtime.executor);
-  if (!parking.tearing_down()) return true;
-  parking.refuse_seam(call);
-  return false;
+  return detail::parking_of(runtime.executor).seam_open(call);
 }
 
 }  // namespace quorate::rt

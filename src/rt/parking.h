@@ -81,10 +81,10 @@ class Parking {
   virtual void admit(Waiter& waiter, const Executor& fiber) = 0;
   // The executor for a new fiber.
   virtual Executor fiber_executor(const Executor& base) = 0;
-  // True while frames are being destroyed.
+  // True while the frames of these fibers are being destroyed.
   virtual bool tearing_down() const = 0;
-  // A call out of the program was tried while tearing down; the run fails for it.
-  virtual void refuse_seam(std::string_view call) = 0;
+  // See rt::seam_open.
+  virtual bool seam_open(std::string_view call) = 0;
 
   std::size_t fibers = 0;  // alive, counted by TaskGroup
 
