@@ -1,0 +1,173 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/version.h"
+#include "base/ids.h"
+#include "base/time.h"
+#include "json/quantity.h"
+
+// EtcdCluster: what a person declares, and what the operator says of it. The fields are described
+// once, in cluster_fields.cc: decoding, the CRD and docs/reference.md come from there.
+namespace quorate::api {
+
+using json::Quantity;
+
+enum class PullPolicy { kAlways, kIfNotPresent, kNever };
+
+struct ImageSpec {
+  std::optional<std::string> repository;  // absent: the operator's default
+  std::optional<std::string> tag;         // absent: v<version>
+  std::optional<std::string> digest;      // sha256:..., wins over the tag
+  std::optional<PullPolicy> pull_policy;
+  std::vector<std::string> pull_secrets;
+  friend bool operator==(const ImageSpec&, const ImageSpec&) = default;
+};
+
+struct ClaimStorage {
+  Quantity size;
+  std::optional<std::string> storage_class_name;  // absent: the cluster's default class
+  friend bool operator==(const ClaimStorage&, const ClaimStorage&) = default;
+};
+
+enum class Medium { kNode, kMemory };
+
+struct EmptyDirStorage {
+  Medium medium = Medium::kNode;
+  std::optional<Quantity> size_limit;
+  friend bool operator==(const EmptyDirStorage&, const EmptyDirStorage&) = default;
+};
+
+enum class Retention { kRetain, kDelete };
+
+// Exactly one of claim and emptyDir.
+struct StorageSpec {
+  std::optional<ClaimStorage> claim;
+  std::optional<EmptyDirStorage> empty_dir;
+  Retention when_deleted = Retention::kRetain;
+  friend bool operator==(const StorageSpec&, const StorageSpec&) = default;
+};
+
+struct ResourceList {
+  std::optional<Quantity> cpu;
+  std::optional<Quantity> memory;
+  friend bool operator==(const ResourceList&, const ResourceList&) = default;
+};
+
+struct ResourcesSpec {
+  ResourceList requests;
+  ResourceList limits;
+  friend bool operator==(const ResourcesSpec&, const ResourcesSpec&) = default;
+};
+
+enum class TlsMode { kManaged, kDisabled };
+
+struct TlsSide {
+  TlsMode mode = TlsMode::kManaged;
+  bool on() const { return mode != TlsMode::kDisabled; }
+  friend bool operator==(const TlsSide&, const TlsSide&) = default;
+};
+
+struct TlsSpec {
+  TlsSide peer;
+  TlsSide client;
+  friend bool operator==(const TlsSpec&, const TlsSpec&) = default;
+};
+
+struct ClusterSpec {
+  int replicas = 3;
+  std::optional<EtcdVersion> version;  // absent: the operator's default, pinned at creation
+  ImageSpec image;
+  StorageSpec storage;
+  ResourcesSpec resources;
+  TlsSpec tls;
+  bool paused = false;
+  friend bool operator==(const ClusterSpec&, const ClusterSpec&) = default;
+};
+
+// A spec as it is when nothing is said.
+[[nodiscard]] ClusterSpec default_cluster_spec();
+
+enum class ConditionStatus { kTrue, kFalse, kUnknown };
+
+struct Condition {
+  std::string type;
+  ConditionStatus status = ConditionStatus::kUnknown;
+  std::string reason;  // CamelCase
+  std::string message;
+  std::int64_t observed_generation = 0;
+  WallTime last_transition_time;
+  friend bool operator==(const Condition&, const Condition&) = default;
+};
+
+// A verdict that is not `not needed`: all that `quorate why` needs.
+struct WaitingEntry {
+  std::string rule;
+  std::string verdict;  // waiting, blocked, acts
+  std::string reason;   // CamelCase
+  std::string message;
+  WallTime since;
+  std::optional<WallTime> deadline;
+  friend bool operator==(const WaitingEntry&, const WaitingEntry&) = default;
+};
+
+enum class MemberRole { kVoter, kLearner };
+
+struct ClusterMemberStatus {
+  std::string name;
+  std::optional<MemberId> id;
+  MemberRole role = MemberRole::kVoter;
+  bool ready = false;
+  std::optional<std::string> version;  // that it runs
+  friend bool operator==(const ClusterMemberStatus&, const ClusterMemberStatus&) = default;
+};
+
+// The disruptive step under way: written before the step, under the status' resourceVersion.
+struct IntentStatus {
+  std::int64_t epoch = 0;  // of the operator's lease
+  std::string step;
+  std::vector<std::string> targets;
+  WallTime since;
+  friend bool operator==(const IntentStatus&, const IntentStatus&) = default;
+};
+
+struct VersionStatus {
+  std::optional<EtcdVersion> current;  // the lowest that a member runs
+  std::optional<EtcdVersion> target;
+  friend bool operator==(const VersionStatus&, const VersionStatus&) = default;
+};
+
+struct ClusterStatus {
+  std::int64_t observed_generation = 0;  // the newest generation that is wholly in place
+  std::string phase;                     // a plain sentence
+  std::string ready;                     // 2/3
+  std::vector<Condition> conditions;
+  int replicas = 0;
+  int ready_replicas = 0;
+  std::string selector;
+  std::vector<ClusterMemberStatus> members;
+  std::optional<std::string> leader;
+  VersionStatus version;
+  std::optional<ClusterId> cluster_id;
+  std::optional<int> formation;  // the number of the formation under way, or of the one that stands
+  std::vector<WaitingEntry> waiting;
+  std::optional<IntentStatus> intent;
+  std::optional<ClusterSpec> target;  // the last valid spec that was taken up, defaults filled in
+  std::string operator_identity;      // whose cluster it is
+  friend bool operator==(const ClusterStatus&, const ClusterStatus&) = default;
+
+  const Condition* find_condition(std::string_view type) const;
+};
+
+// Types of conditions.
+inline constexpr std::string_view kConditionReady = "Ready";
+inline constexpr std::string_view kConditionAvailable = "Available";
+inline constexpr std::string_view kConditionProgressing = "Progressing";
+inline constexpr std::string_view kConditionDegraded = "Degraded";
+inline constexpr std::string_view kConditionFrozen = "Frozen";
+inline constexpr std::string_view kConditionCertificates = "CertificatesValid";
+
+}  // namespace quorate::api

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "api/cluster.h"
+#include "api/identity.h"
+
+// EtcdMember: the durable record of one member's identity. The operator writes here what it is
+// about to do before it does it. Described once, in member_fields.cc.
+namespace quorate::api {
+
+struct MemberSpec {
+  std::string cluster_name;
+  Identity identity;  // flat in the resource: clusterUID, ordinal, incarnation, formation, ...
+  EtcdVersion version;
+  MemberRole role = MemberRole::kVoter;
+  std::string peer_url;
+
+  // False until its volume is there; from then on its Pod may exist, so a claim that is missing
+  // later is a loss, never something to be made anew. Cleared only to stop the member.
+  bool run = false;
+  std::optional<Uid> volume_uid;  // of the claim that holds its data; absent for emptyDir
+  // The formation was given up before it formed: what is left of it is being deleted.
+  bool abandoned = false;
+
+  friend bool operator==(const MemberSpec&, const MemberSpec&) = default;
+};
+
+struct MemberStatus {
+  bool ready = false;
+  std::optional<Uid> pod_uid;
+  std::optional<std::string> version;  // that it runs
+  friend bool operator==(const MemberStatus&, const MemberStatus&) = default;
+};
+
+}  // namespace quorate::api

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "api/cluster.h"
+#include "api/member.h"
+#include "base/time.h"
+#include "plan/observation.h"
+#include "plan/verdict.h"
+
+// The decision core. Every decision about a cluster is taken here and nowhere else.
+namespace quorate::plan {
+
+struct Situation;  // what follows from an observation before any rule is asked: situation.h
+
+using RuleFunction = Finding (*)(const Situation& now);
+
+struct Rule {
+  std::string_view name;
+  RuleFunction judge;
+};
+
+// The rules in their order. Tests give `decide` another table to see that a broken rule is noticed.
+[[nodiscard]] std::span<const Rule> rules();
+
+// A record's status that is no longer true.
+struct MemberStatusUpdate {
+  std::string record;
+  Uid record_uid;
+  api::MemberStatus status;
+};
+
+struct Decision {
+  std::vector<Ruling> rulings;  // of the rules that were asked, in order
+  std::vector<Stage> stages;    // to be taken now, in order
+
+  // What to publish, after the steps were tried; absent = the status is not ours to write. Equal to
+  // what was read if nothing changed: then nothing is written.
+  std::optional<api::ClusterStatus> status;
+  std::vector<MemberStatusUpdate> member_statuses;
+
+  // When to look again without being woken; absent = not before something changes or the regular
+  // question to the members comes round.
+  std::optional<Duration> look_again_in;
+  // Ask every member anew at the next look (linearizable member list and key count included): the
+  // cluster is forming, or something is in doubt.
+  bool ask_members = false;
+};
+
+// Pure and total: no I/O, no clock, no chance, no failure; the same observation gives the same
+// decision.
+//
+// Guarantees   at most one disruptive step, and that one with a permit of the quorum gate; no Pod
+//              is described with an open formation once any witness says that the cluster has
+//              formed; observedGeneration reaches the generation only when no rule needs anything.
+// Assumptions  the observation's parts may be of different ages; the executor reads again what it
+//              is about to harm (UID, resourceVersion) and drops the step if it differs.
+[[nodiscard]] Decision decide(const Observation& seen, std::span<const Rule> table = rules());
+
+}  // namespace quorate::plan

@@ -1,0 +1,218 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/cluster.h"
+#include "api/identity.h"
+#include "api/member.h"
+#include "base/ids.h"
+#include "base/time.h"
+
+// Facts about one cluster, gathered before anything is decided. Nothing here is a conclusion: what
+// is not known is absent, and absent never means "no".
+namespace quorate::plan {
+
+struct Now {
+  Monotonic monotonic;  // for the age of answers
+  WallTime wall;        // for what status and certificates say
+};
+
+// Who looks, and what it was told on its command line.
+struct OperatorFacts {
+  std::string identity;    // clusters are claimed under it
+  std::int64_t epoch = 0;  // of the lease that it holds
+  api::EtcdVersion default_version;
+  std::string default_repository;
+  std::string launch_image;  // that holds quorate-launch
+};
+
+// The EtcdCluster.
+struct ClusterFacts {
+  ClusterKey key;
+  Uid uid;
+  ResourceVersion resource_version;
+  std::int64_t generation = 0;
+  bool deleting = false;
+  std::optional<api::ClusterSpec> declared;  // absent if it could not be decoded
+  std::string undecodable;                   // why not
+  std::optional<api::ClusterStatus> status;  // as read; absent if it has none
+};
+
+// An EtcdMember that bears this cluster's name.
+struct RecordFacts {
+  std::string name;
+  Uid uid;
+  ResourceVersion resource_version;
+  std::optional<Uid> controller;  // the UID of the controlling owner
+  bool deleting = false;
+  WallTime created;
+  api::MemberSpec spec;
+  api::MemberStatus status;
+};
+
+enum class ClaimPhase { kPending, kBound, kLost };
+
+// A claim that bears this cluster's name.
+struct ClaimFacts {
+  std::string name;
+  Ordinal ordinal;  // by its name
+  Uid uid;
+  ResourceVersion resource_version;
+  std::vector<Uid> owners;
+  bool deleting = false;
+  std::optional<api::Identity> identity;  // absent if it carries none that is whole
+  ClaimPhase phase = ClaimPhase::kPending;
+  std::optional<api::Quantity> requested;
+  std::optional<api::Quantity> capacity;
+};
+
+enum class PodPhase { kPending, kRunning, kSucceeded, kFailed, kUnknown };
+
+struct Terminated {
+  int exit_code = 0;
+  std::string reason;   // OOMKilled, Error, ...
+  std::string message;  // the termination message
+};
+
+struct ContainerFacts {
+  // Exactly one of these three, or none if the kubelet has said nothing yet.
+  std::optional<std::string> waiting;  // reason: ImagePullBackOff, CrashLoopBackOff, ...
+  bool running = false;
+  std::optional<Terminated> terminated;
+
+  std::string waiting_message;
+  std::optional<Terminated> last;  // how the run before this one ended
+  int restarts = 0;
+
+  // Whether the kubelet says that a run of it ever began.
+  bool ever_ran() const { return running || terminated || last || restarts > 0; }
+};
+
+// A Pod that bears this cluster's name and the component label of a member.
+struct PodFacts {
+  std::string name;
+  Ordinal ordinal;  // by its name
+  Uid uid;
+  ResourceVersion resource_version;
+  std::optional<Uid> controller;
+  bool deleting = false;
+  std::optional<api::Identity> identity;
+  bool first_pod = false;  // annotation: made for a volume that had never been in a Pod
+  bool formation_open = false;
+  std::string initial_cluster;  // annotation
+  std::string rendered;         // annotation: fingerprint of its description
+  bool voter = false;           // labels
+  bool serving = false;
+
+  PodPhase phase = PodPhase::kPending;
+  bool ready = false;
+  std::string unschedulable;  // the scheduler's message, if it found no node
+  std::string node;
+  std::string ip;
+  ContainerFacts install;  // the init container
+  ContainerFacts etcd;
+};
+
+// What all members of a cluster share, each under one name.
+enum class Shared {
+  kPeerService,
+  kClientService,
+  kDisruptionBudget,
+  kPeerCa,
+  kClientCa,
+  kPeerTls,
+  kServerTls,
+  kClientTls,
+  kOperatorTls,
+};
+inline constexpr std::array kAllShared{
+    Shared::kPeerService, Shared::kClientService, Shared::kDisruptionBudget,
+    Shared::kPeerCa,      Shared::kClientCa,      Shared::kPeerTls,
+    Shared::kServerTls,   Shared::kClientTls,     Shared::kOperatorTls,
+};
+[[nodiscard]] std::string_view kind_of(Shared shared);  // Service, PodDisruptionBudget, Secret
+[[nodiscard]] std::string name_of(Shared shared, std::string_view cluster);
+
+struct CertificateFacts {
+  WallTime not_before;
+  WallTime not_after;
+  std::string authority;  // key identifier: its own for an authority, its issuer's for a leaf
+  std::vector<std::string> names;  // SANs
+};
+
+// An object that stands under the name of a Shared, whoever made it.
+struct SharedFacts {
+  Shared which{};
+  Uid uid;
+  ResourceVersion resource_version;
+  std::optional<Uid> controller;
+  std::optional<Uid> cluster_uid;  // label
+  bool deleting = false;
+  std::string rendered;                         // annotation: fingerprint of its description
+  bool drifted = false;                         // an owned field is no longer as we rendered it
+  std::optional<CertificateFacts> certificate;  // of TLS Secrets that hold a usable one
+};
+
+// One entry of etcd's member list.
+struct ListedMember {
+  MemberId id;
+  std::string name;
+  std::vector<std::string> peer_urls;
+  bool learner = false;
+  bool started = false;  // it published client URLs (E22)
+  friend bool operator==(const ListedMember&, const ListedMember&) = default;
+};
+
+// What the Pod of one member answered on its client port. No entry = not asked, or no answer ever.
+struct MemberAnswer {
+  Ordinal ordinal;
+  Uid pod;             // that was asked: the answer speaks for this Pod alone
+  Monotonic asked_at;  // when the question was sent
+
+  bool answered = false;
+  std::string error;  // why not
+
+  // From Status: its own word.
+  ClusterId cluster_id;
+  MemberId member_id;
+  std::optional<MemberId> leader;  // whom it follows
+  std::string version;
+  bool learner = false;
+  RaftIndex applied;
+  RaftTerm term;
+
+  // From linearizable reads through this member; absent if not asked or not answered. They prove a
+  // quorum.
+  std::optional<std::vector<ListedMember>> members;
+  std::optional<std::int64_t> keys;
+};
+
+// A write of ours that was refused or failed, the last time it was tried.
+struct Refusal {
+  std::string object;  // Pod c-0
+  std::string operation;
+  std::string message;
+  bool transient = false;  // worth trying again by itself: not a refusal on the merits
+  WallTime since;
+};
+
+struct Observation {
+  Now now;
+  Monotonic began;  // of this attempt: answers asked later than this are live
+  OperatorFacts op;
+  ClusterFacts cluster;
+  std::vector<RecordFacts> records;
+  std::vector<ClaimFacts> claims;
+  std::vector<PodFacts> pods;
+  std::vector<SharedFacts> shared;
+  std::vector<MemberAnswer> answers;  // at most one a member: the newest
+  std::vector<Refusal> refusals;
+  // Names that we wanted to create and that something without our labels holds: "Pod c-0".
+  std::vector<std::string> taken_names;
+};
+
+}  // namespace quorate::plan

@@ -1,0 +1,178 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "api/cluster.h"
+#include "api/identity.h"
+#include "api/member.h"
+#include "base/ids.h"
+#include "plan/observation.h"
+#include "plan/permit.h"
+
+// What the executor may be told to do: data, no behaviour. Objects are described, not rendered;
+// src/operator builds the JSON.
+namespace quorate::plan {
+
+// ---- Harmless steps: they create what is missing or write down what is known ----
+
+// Server-side apply of a Service or of the disruption budget, `quorate.io/rendered` included.
+struct ApplyShared {
+  Shared which{};
+  int min_available = 0;  // of the budget
+  std::string rendered;
+};
+
+// POST of a CA Secret with a new key. Never applied again: a lost CA is not made anew by itself.
+struct CreateAuthority {
+  Shared which{};
+  std::string rendered;
+};
+
+// A leaf certificate in a Secret: made by POST, or renewed in place (by UID) if it exists.
+struct IssueLeaf {
+  Shared which{};
+  Shared authority{};
+  std::vector<std::string> names;  // SANs; IP addresses among them
+  std::optional<Uid> renews;
+  std::string rendered;
+};
+
+// POST of an EtcdMember.
+struct CreateRecord {
+  std::string name;
+  api::MemberSpec spec;
+};
+
+// POST of a claim, with identity labels and annotations.
+struct CreateClaim {
+  std::string name;
+  api::Identity identity;
+  api::ClaimStorage storage;
+  bool owned = false;  // by the EtcdCluster: whenDeleted is Delete
+};
+
+// The volume of a member is there: its Pod may exist from now on. Patches the record's spec (run,
+// volumeUID) by UID.
+struct AllowRun {
+  std::string record;
+  Uid record_uid;
+  std::optional<Uid> volume_uid;
+};
+
+// Everything a Pod is rendered from. `state` reaches the guard as annotations and may be patched
+// later; the rest is fixed for the life of the Pod and is what `rendered` is the fingerprint of.
+struct PodState {
+  bool formation_open = false;
+  std::string initial_cluster;
+  api::Identity identity;
+  friend bool operator==(const PodState&, const PodState&) = default;
+};
+struct PodShape {
+  std::string name;  // also host name and etcd's --name
+  std::string peer_url;
+  std::string token;
+  int incarnation = 1;
+  std::string image;
+  std::optional<api::PullPolicy> pull_policy;
+  std::vector<std::string> pull_secrets;
+  std::string launch_image;
+  api::EtcdVersion version;
+  std::vector<std::string> etcd_arguments;  // but those that the guard adds
+  std::string readiness_path;
+  api::ResourcesSpec resources;
+  std::optional<std::string> claim;  // by name; absent: emptyDir
+  std::optional<api::EmptyDirStorage> empty_dir;
+  bool peer_tls = true;
+  bool client_tls = true;
+  friend bool operator==(const PodShape&, const PodShape&) = default;
+};
+struct CreatePod {
+  PodShape shape;
+  PodState state;
+  bool voter = true;
+  bool first_pod = false;
+  std::string rendered;
+};
+
+// What is known of the member's identity, on its record (spec) or on its claim (annotations).
+struct NoteOnRecord {
+  std::string record;
+  Uid record_uid;
+  api::Identity identity;
+};
+struct NoteOnClaim {
+  std::string claim;
+  Uid claim_uid;
+  api::Identity identity;
+};
+// The annotations that the guard reads at the next start of the container.
+struct UpdatePodState {
+  std::string pod;
+  Uid pod_uid;
+  PodState state;
+};
+
+// The label that the client Service selects.
+struct SetServing {
+  std::string pod;
+  Uid pod_uid;
+  bool serving = false;
+};
+
+// A larger request for a claim.
+struct GrowClaim {
+  std::string claim;
+  Uid claim_uid;
+  api::Quantity size;
+};
+
+// Deletes a Pod in which nothing runs any more (Failed or Succeeded), so that its member can come
+// back on its own volume.
+struct RemoveFinishedPod {
+  std::string pod;
+  Uid pod_uid;
+};
+
+// ---- Disruptive steps: at most one a pass, each with its permit ----
+
+// An object by name and by the UID that must still be its.
+struct Victim {
+  std::string name;
+  Uid uid;
+  friend bool operator==(const Victim&, const Victim&) = default;
+};
+
+// Marks the records of a formation as abandoned. From then on it can only be discarded.
+struct AbandonFormation {
+  Permit permit;
+  std::vector<Victim> records;
+};
+
+// Deletes Pods, then claims, then records of an abandoned formation, in this order.
+struct DiscardFormation {
+  Permit permit;
+  std::vector<Victim> pods;
+  std::vector<Victim> claims;
+  std::vector<Victim> records;
+};
+
+// Deletes a Pod of an unformed cluster, so that `ensure` makes it as it is declared now.
+struct ReplaceUnformedPod {
+  Permit permit;
+  Victim pod;
+};
+
+using Step =
+    std::variant<ApplyShared, CreateAuthority, IssueLeaf, CreateRecord, CreateClaim, AllowRun,
+                 CreatePod, NoteOnRecord, NoteOnClaim, UpdatePodState, SetServing, GrowClaim,
+                 RemoveFinishedPod, AbandonFormation, DiscardFormation, ReplaceUnformedPod>;
+
+// The permit of a disruptive step, nullptr for a harmless one.
+[[nodiscard]] const Permit* permit_of(const Step& step);
+// For people: "create Pod c-0", "abandon formation 1".
+[[nodiscard]] std::string describe(const Step& step, std::string_view cluster);
+
+}  // namespace quorate::plan
