@@ -89,11 +89,11 @@ class Api {
   virtual Task<Result<std::vector<Alarm>>> alarms(Target target, rt::Deadline deadline) = 0;
   virtual Task<Result<void>> disarm(Target target, Alarm alarm, rt::Deadline deadline) = 0;
   // The member answers nobody until it is done: minutes for gigabytes.
-  virtual Task<Result<Header>> defragment(Target target, rt::Deadline deadline) = 0;
+  virtual Task<Result<void>> defragment(Target target, rt::Deadline deadline) = 0;
   // At `revision`; 0 = the member's newest. kCompacted and kFutureRevision when it cannot.
   virtual Task<Result<HashKv>> hash_kv(Target target, Revision revision, rt::Deadline deadline) = 0;
   // To be sent to the leader (kNotLeader otherwise); answered when `to` leads.
-  virtual Task<Result<Header>> move_leader(Target target, MemberId to, rt::Deadline deadline) = 0;
+  virtual Task<Result<void>> move_leader(Target target, MemberId to, rt::Deadline deadline) = 0;
   // `deadline` is for the beginning alone.
   virtual Task<Result<std::unique_ptr<SnapshotStream>>> snapshot(Target target,
                                                                  rt::Deadline deadline) = 0;

@@ -51,6 +51,7 @@ struct MemberList {
 struct AddedMember {
   Member member;
   MemberList list;  // as of the addition
+  friend bool operator==(const AddedMember&, const AddedMember&) = default;
 };
 
 // ---- Maintenance ----
@@ -86,7 +87,7 @@ struct Alarm {
 struct HashKv {
   Header header;
   std::uint32_t hash = 0;
-  Revision revision;   // that was hashed
+  Revision revision;   // that was hashed; 0 = not said (the newest, asked of etcd before 3.6)
   Revision compacted;  // the member's compaction revision then
   friend bool operator==(const HashKv&, const HashKv&) = default;
 };

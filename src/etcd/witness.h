@@ -20,7 +20,8 @@ struct Witness {
 //              is the one that confirmed it.
 // Caveats      it proves nothing about the other members without this leader: the gate asks each
 //              voter that must carry the quorum, after leadership has left the victim.
-// kUnavailable if there is no leader, or if term or member changed in between: ask again.
+// kUnavailable if there is no leader or the term changed in between, kConflict if the member did:
+// ask again.
 Task<Result<Witness>> witness(Api& api, Target target, rt::Deadline deadline);
 
 }  // namespace quorate::etcd

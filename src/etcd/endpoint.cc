@@ -1,0 +1,42 @@
+#include "etcd/endpoint.h"
+
+#include <fmt/format.h>
+
+#include "base/strings.h"
+
+namespace quorate::etcd {
+
+Result<net::Endpoint> parse_endpoint(std::string_view url) {
+  auto refuse = [url] {
+    return fail(Code::kInvalid, fmt::format("endpoint {}: not http(s)://host:port", url));
+  };
+  net::Endpoint endpoint;
+  std::string_view rest = url;
+  if (rest.starts_with("https://")) {
+    endpoint.tls = true;
+    rest.remove_prefix(8);
+  } else if (rest.starts_with("http://")) {
+    endpoint.tls = false;
+    rest.remove_prefix(7);
+  } else {
+    return refuse();
+  }
+  if (rest.ends_with('/')) rest.remove_suffix(1);
+
+  std::size_t colon = rest.rfind(':');
+  if (colon == std::string_view::npos) return refuse();
+  std::string_view host = rest.substr(0, colon);
+  auto port = parse_integer(rest.substr(colon + 1));
+  if (!port || *port < 1 || *port > 65535) return refuse();
+  if (host.starts_with('[') && host.ends_with(']')) {
+    host = host.substr(1, host.size() - 2);
+  } else if (host.find_first_of(":/?#@[]") != std::string_view::npos) {
+    return refuse();
+  }
+  if (host.empty()) return refuse();
+  endpoint.host = host;
+  endpoint.port = static_cast<std::uint16_t>(*port);
+  return endpoint;
+}
+
+}  // namespace quorate::etcd
