@@ -65,6 +65,9 @@ Result<void> put(Value& value, std::string_view pointer, Value content);
 // Removes what stands at the pointer; false if nothing did. The order of the rest is kept.
 bool remove(Value& value, std::string_view pointer);
 
+// Equal as JSON: numbers by value, so that 1 equals 1.0 (Boost.JSON's == tells them apart).
+[[nodiscard]] bool equal(const Value& a, const Value& b);
+
 // "an object", "a string", ...: for messages.
 [[nodiscard]] std::string_view kind_name(const Value& value);
 

@@ -16,7 +16,8 @@ namespace quorate::json {
 // As Go does: "1h30m0s", "1.5s", "250ms", "0s".
 [[nodiscard]] std::string render_duration(Duration duration);
 
-// For people, whole units only and at most two of them: "1h30m", "5m", "1.5s", "250ms", "3d4h".
+// For people: the two largest units, whole ones, the rest cut off: "3d4h", "1h30m", "5m", "45s",
+// "250ms".
 [[nodiscard]] std::string render_duration_short(Duration duration);
 
 }  // namespace quorate::json

@@ -48,7 +48,7 @@ class MergeSchema {
   std::map<std::string, MergeRule, std::less<>> rules_;
 };
 
-// Kubernetes' strategic merge patch, with the directives `$patch: replace|delete|merge`,
+// Kubernetes' strategic merge patch, with the directives `$patch: replace|delete`,
 // `$retainKeys`, `$deleteFromPrimitiveList/<list>` and `$setElementOrder/<list>`. kInvalid with the
 // path for malformed directives, elements without their merge key, and types that do not agree with
 // the schema. No directive is left in the outcome.

@@ -30,8 +30,8 @@ namespace quorate::json {
 
 class Projector;
 
-// A value in the text under way. Each is read at most once, in the order of the text; what is not
-// read is skipped at little cost and not checked beyond its brackets and quotes.
+// A value in the text under way. Each is read at most once (checked), in the order of the text;
+// what is not read is skipped at little cost, and checked no further than where it ends.
 //
 // Null reads like an absent field: the zero of its type. A failure is remembered, not returned:
 // after the first one every read gives zeros, iterations end, and the Projector's call returns the
@@ -75,6 +75,7 @@ class Reader {
 
   Context* context_;
   void* value_;  // the parser's own cursor
+  bool root_ = false;
   bool read_ = false;
 };
 

@@ -35,7 +35,7 @@ class Quantity {
   // `0.5` is `500m`, `1.5Gi` is `1536Mi`.
   [[nodiscard]] std::string text() const;
 
-  // Rounded up, held at the ends of int64.
+  // Rounded up (away from zero), held at the ends of int64.
   [[nodiscard]] Bytes bytes() const;
   [[nodiscard]] std::int64_t millis() const;
 

@@ -1,0 +1,376 @@
+#include "json/stream.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+namespace quorate::json {
+
+void PaddedBuffer::append(std::string_view piece) {
+  if (size_ + piece.size() > capacity_) {
+    const std::size_t capacity = std::max(size_ + piece.size(), capacity_ * 2);
+    auto larger = std::make_unique_for_overwrite<char[]>(capacity + PaddedView::kPadding);
+    if (size_ > 0) std::memcpy(larger.get(), bytes_.get(), size_);
+    bytes_ = std::move(larger);
+    capacity_ = capacity;
+  }
+  if (!piece.empty()) std::memcpy(bytes_.get() + size_, piece.data(), piece.size());
+  size_ += piece.size();
+  if (bytes_) std::memset(bytes_.get() + size_, 0, PaddedView::kPadding);
+}
+
+void PaddedBuffer::clear() {
+  constexpr std::size_t kLarge = std::size_t{64} << 10;
+  size_ = 0;
+  if (capacity_ <= kLarge) return;
+  bytes_.reset();
+  capacity_ = 0;
+}
+
+PaddedView PaddedBuffer::view() const {
+  static constexpr std::array<char, PaddedView::kPadding> kNothing{};
+  return PaddedView::trust(bytes_ ? std::string_view(bytes_.get(), size_)
+                                  : std::string_view(kNothing.data(), 0));
+}
+
+namespace {
+
+// `part` lies in `whole`: parsed in place if enough bytes follow it there, else from a copy.
+PaddedView padded(std::string_view part, std::string_view whole, PaddedBuffer& copy) {
+  const char* end = whole.data() + whole.size();
+  if (end - (part.data() + part.size()) >= static_cast<std::ptrdiff_t>(PaddedView::kPadding))
+    return PaddedView::trust(part);
+  copy.clear();
+  copy.append(part);
+  return copy.view();
+}
+
+std::string_view without_return(std::string_view line) {
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
+}  // namespace
+
+Result<void> LineSplitter::push(std::string_view piece,
+                                FunctionRef<Result<void>(PaddedView line)> line) {
+  const auto whole = piece;
+  while (!piece.empty()) {
+    const auto end = piece.find('\n');
+    const auto part = piece.substr(0, end);
+    if (partial_.size() + part.size() > ceiling_)
+      return fail(Code::kInvalid, fmt::format("a line is longer than the limit of {}", ceiling_));
+    if (end == std::string_view::npos) {
+      partial_.append(part);
+      return {};
+    }
+    piece.remove_prefix(end + 1);
+    if (partial_.size() > 0) {
+      partial_.append(part);
+      const auto text = without_return(partial_.view().text());
+      if (!text.empty()) TRY(line(PaddedView::trust(text)));
+      partial_.clear();
+    } else if (const auto text = without_return(part); !text.empty()) {
+      TRY(line(padded(text, whole, partial_)));
+      partial_.clear();
+    }
+  }
+  return {};
+}
+
+namespace {
+
+// Finds where an object or array ends, in pieces. Counts brackets outside of strings; whether they
+// match is for the one who parses the text.
+class BracketScanner {
+ public:
+  // How much of the piece belongs to the value; `ended()` tells if it ends there. The first byte
+  // of the first piece is the opening bracket.
+  std::size_t scan(std::string_view piece) {
+    std::size_t i = 0;
+    while (i < piece.size()) {
+      if (in_string_) {
+        i = skip_string(piece, i);
+        continue;
+      }
+      const char c = piece[i++];
+      switch (kClass[static_cast<unsigned char>(c)]) {
+        case kQuote:
+          in_string_ = true;
+          break;
+        case kOpen:
+          ++depth_;
+          break;
+        case kClose:
+          if (--depth_ == 0) return i;
+          break;
+        default:
+          break;
+      }
+    }
+    return i;
+  }
+  bool ended() const { return depth_ == 0; }
+
+ private:
+  enum Class : unsigned char { kOther, kQuote, kOpen, kClose };
+  static constexpr std::array<Class, 256> kClass = [] {
+    std::array<Class, 256> table{};
+    table['"'] = kQuote;
+    table['{'] = table['['] = kOpen;
+    table['}'] = table[']'] = kClose;
+    return table;
+  }();
+
+  std::size_t skip_string(std::string_view piece, std::size_t i) {
+    for (; i < piece.size(); ++i) {
+      if (escaped_)
+        escaped_ = false;
+      else if (piece[i] == '\\')
+        escaped_ = true;
+      else if (piece[i] == '"') {
+        in_string_ = false;
+        return i + 1;
+      }
+    }
+    return i;
+  }
+
+  std::size_t depth_ = 0;
+  bool in_string_ = false;
+  bool escaped_ = false;
+};
+
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+}  // namespace
+
+static void read(Reader& in, ListMetadata& out) {
+  in.fields([&](std::string_view key, Reader& value) {
+    if (key == "resourceVersion")
+      out.resource_version = value.text();
+    else if (key == "continue")
+      out.continue_token = value.text();
+    else if (key == "remainingItemCount")
+      out.remaining = value.integer();
+  });
+}
+
+// A machine over the outer levels of the text. Each state names what comes next.
+struct ListSplitter::Rep {
+  enum class State {
+    kStart,       // {
+    kFirstKey,    // "key" or }
+    kKey,         // "key"
+    kInKey,       // the rest of a key
+    kColon,       // :
+    kValue,       // a value of the list object
+    kScalar,      // the rest of a number, true, false or null
+    kText,        // the rest of a string
+    kNested,      // the rest of an object or array
+    kAfterValue,  // , or }
+    kFirstItem,   // { or ]
+    kItem,        // {
+    kInItem,      // the rest of an item
+    kAfterItem,   // , or ]
+    kEnd,         // nothing more
+  };
+
+  explicit Rep(std::size_t limit) : ceiling(limit) {}
+
+  std::size_t ceiling;
+  State state = State::kStart;
+  std::string key;
+  BracketScanner scanner;
+  bool escaped = false;
+  bool seen_items = false;
+  PaddedBuffer partial;  // the item under way
+  std::string metadata;
+  std::string kind;
+
+  static tl::unexpected<Error> corrupt(std::string_view expected) {
+    return fail(Code::kCorrupt, fmt::format("list: expected {}", expected));
+  }
+  tl::unexpected<Error> too_large() const {
+    return fail(
+        Code::kInvalid,
+        fmt::format("list: an item or the metadata is larger than the limit of {}", ceiling));
+  }
+
+  // Where the text of the value under way is kept, if it is.
+  std::string* kept() {
+    if (key == "metadata") return &metadata;
+    if (key == "kind") return &kind;
+    return nullptr;
+  }
+  Result<void> keep(std::string_view text) {
+    std::string* place = kept();
+    if (place && place->size() + text.size() > ceiling) return too_large();
+    if (place) *place += text;
+    return {};
+  }
+
+  Result<void> begin_value(char c);
+  Result<void> step(char c);
+  Result<std::size_t> take_nested(std::string_view piece);
+  Result<std::size_t> take_item(std::string_view piece, std::string_view whole,
+                                FunctionRef<Result<void>(PaddedView item)> item);
+};
+
+Result<void> ListSplitter::Rep::begin_value(char c) {
+  if (auto* place = kept()) place->clear();
+  if (key == "items" && c == '[') {
+    if (std::exchange(seen_items, true)) return corrupt("one list of items");
+    state = State::kFirstItem;
+    return {};
+  }
+  if (key == "items" && c == 'n')
+    seen_items = true;  // null: an empty list
+  else if (key == "items")
+    return corrupt("items to be an array");
+  if (c == '}' || c == ']' || c == ',' || c == ':') return corrupt("a value");
+  state = c == '"' ? State::kText : State::kScalar;
+  escaped = false;
+  return keep({&c, 1});
+}
+
+// Takes one byte in all states but those that take runs.
+Result<void> ListSplitter::Rep::step(char c) {
+  switch (state) {
+    case State::kInKey:
+      if (c == '"' && !escaped)
+        state = State::kColon;
+      else
+        key += c;
+      if (key.size() > ceiling) return too_large();
+      escaped = c == '\\' && !escaped;
+      return {};
+    case State::kText:
+      if (c == '"' && !escaped) state = State::kAfterValue;
+      escaped = c == '\\' && !escaped;
+      return keep({&c, 1});
+    case State::kScalar:
+      if (c != ',' && c != '}' && !is_space(c)) return keep({&c, 1});
+      state = State::kAfterValue;
+      break;
+    default:
+      break;
+  }
+  if (is_space(c)) return {};
+  switch (state) {
+    case State::kStart:
+      if (c != '{') return corrupt("an object");
+      state = State::kFirstKey;
+      return {};
+    case State::kFirstKey:
+    case State::kKey:
+      if (c == '}' && state == State::kFirstKey) {
+        state = State::kEnd;
+        return {};
+      }
+      if (c != '"') return corrupt("a key");
+      key.clear();
+      escaped = false;
+      state = State::kInKey;
+      return {};
+    case State::kColon:
+      if (c != ':') return corrupt("a colon");
+      state = State::kValue;
+      return {};
+    case State::kValue:
+      return begin_value(c);
+    case State::kAfterValue:
+      if (c != ',' && c != '}') return corrupt("a comma or the end of the object");
+      state = c == ',' ? State::kKey : State::kEnd;
+      return {};
+    case State::kFirstItem:
+    case State::kAfterItem:
+      if (c == ']')
+        state = State::kAfterValue;
+      else if (c == ',' && state == State::kAfterItem)
+        state = State::kItem;
+      else
+        return corrupt("an item or the end of the items");
+      return {};
+    case State::kItem:
+      return corrupt("an item that is an object");
+    default:
+      return corrupt("nothing more");
+  }
+}
+
+Result<std::size_t> ListSplitter::Rep::take_nested(std::string_view piece) {
+  const std::size_t length = scanner.scan(piece);
+  TRY(keep(piece.substr(0, length)));
+  if (scanner.ended()) state = State::kAfterValue;
+  return length;
+}
+
+Result<std::size_t> ListSplitter::Rep::take_item(std::string_view piece, std::string_view whole,
+                                                 FunctionRef<Result<void>(PaddedView item)> item) {
+  const std::size_t length = scanner.scan(piece);
+  const auto part = piece.substr(0, length);
+  if (partial.size() + part.size() > ceiling) return too_large();
+  if (!scanner.ended()) {
+    partial.append(part);
+    return length;
+  }
+  state = State::kAfterItem;
+  if (partial.size() > 0) {
+    partial.append(part);
+    TRY(item(partial.view()));
+  } else {
+    TRY(item(padded(part, whole, partial)));
+  }
+  partial.clear();
+  return length;
+}
+
+ListSplitter::ListSplitter(std::size_t ceiling) : rep_(std::make_unique<Rep>(ceiling)) {}
+ListSplitter::~ListSplitter() = default;
+ListSplitter::ListSplitter(ListSplitter&&) noexcept = default;
+ListSplitter& ListSplitter::operator=(ListSplitter&&) noexcept = default;
+
+Result<void> ListSplitter::push(std::string_view piece,
+                                FunctionRef<Result<void>(PaddedView item)> item) {
+  using State = Rep::State;
+  const auto whole = piece;
+  while (!piece.empty()) {
+    const char c = piece[0];
+    const bool item_begins =
+        c == '{' && (rep_->state == State::kItem || rep_->state == State::kFirstItem);
+    const bool nested_begins =
+        rep_->state == State::kValue && (c == '{' || c == '[') && rep_->key != "items";
+    if (item_begins || nested_begins) {
+      rep_->scanner = BracketScanner();
+      rep_->state = item_begins ? State::kInItem : State::kNested;
+      if (auto* place = nested_begins ? rep_->kept() : nullptr) place->clear();
+    }
+    std::size_t taken = 1;
+    if (rep_->state == State::kInItem) {
+      TRY(taken, rep_->take_item(piece, whole, item));
+    } else if (rep_->state == State::kNested) {
+      TRY(taken, rep_->take_nested(piece));
+    } else {
+      TRY(rep_->step(c));
+    }
+    piece.remove_prefix(taken);
+  }
+  return {};
+}
+
+Result<ListMetadata> ListSplitter::finish() {
+  if (rep_->state != Rep::State::kEnd)
+    return fail(Code::kCorrupt, "list: the text ends before the list does");
+  if (!rep_->seen_items)
+    return fail(Code::kInvalid, fmt::format("list: found {} without items",
+                                            rep_->kind.empty() ? "an object" : rep_->kind));
+  if (rep_->metadata.empty() || rep_->metadata == "null") return ListMetadata{};
+  Projector projector;
+  return in("list metadata", project<ListMetadata>(projector, rep_->metadata));
+}
+
+}  // namespace quorate::json
