@@ -299,6 +299,41 @@ TEST(VirtualLoop, ASeamCallInTeardownIsRefusedAndFailsTheRun) {
   EXPECT_TRUE(CallsASeam::open) << "outside of a crash, destructors are like other code";
 }
 
+// What destructors of ordinary code do: wake others, tell a group to stop.
+struct NotifiesAtTheEnd {
+  Signal& signal;
+  TaskGroup& group;
+  ~NotifiesAtTheEnd() {
+    signal.notify();
+    group.cancel();
+  }
+};
+
+Task<void> wait_and_notify(Runtime runtime, Signal& signal, TaskGroup& group, int& woken) {
+  Token token;
+  NotifiesAtTheEnd at_the_end{signal, group};
+  auto result = co_await signal.wait(runtime.in(1h));
+  if (result) ++woken;
+}
+
+TEST(VirtualLoop, ADestructorThatWakesOthersOfItsActorDisturbsNoCrash) {
+  VirtualLoop loop(1);
+  Runtime a = loop.actor("a");
+  Runtime b = loop.actor("b");
+  Signal signal(a);
+  TaskGroup group(a);
+  TaskGroup others(b);
+  int woken = 0;
+  for (int i = 0; i < 3; ++i) group.spawn("a", wait_and_notify(a, signal, group, woken));
+  others.spawn("b", wait_and_notify(b, signal, others, woken));
+  loop.run_for(1s);
+  loop.crash("a");
+  EXPECT_EQ(tokens, 1);
+  loop.run_for(1s);
+  EXPECT_EQ(tokens, 0);
+  EXPECT_EQ(woken, 1) << "the fiber of the other actor, and no other";
+}
+
 // A wait that is not of this library.
 struct Foreign {
   template <class Handler>
