@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -166,21 +167,24 @@ class Client {
   [[nodiscard]] const Counters& counters() const { return counters_; }
 
  private:
-  struct Retry;
   Task<Result<net::Response>> call(net::Request request, Effect effect, rt::Deadline deadline);
   Task<Result<Object>> call_for_object(net::Request request, Effect effect, rt::Deadline deadline,
                                        std::string operation);
   Task<Result<std::unique_ptr<net::ResponseStream>>> open(net::Request request,
                                                           rt::Deadline deadline);
-  Task<Result<void>> pause(Retry& retry, const Error& error, rt::Deadline deadline);
+  Task<Result<json::ListMetadata>> read_page(net::Request request, rt::Deadline deadline,
+                                             EachItem& each, bool& given);
+  // Waits before another attempt; false if there is to be none.
+  Task<Result<bool>> pause(int attempts_made, Error error, rt::Deadline deadline);
   void note_warnings(const net::Headers& headers);
+  [[nodiscard]] Error transport_error(Error error, Effect effect, rt::Deadline deadline) const;
 
   rt::Runtime runtime_;
   Api& api_;
   ClientOptions options_;
   Budget budget_;
   Counters counters_;
-  std::vector<std::string> warned_;  // texts logged already, the latest 64
+  std::deque<std::string> warned_;  // texts logged already, the latest few
 };
 
 }  // namespace quorate::kube

@@ -57,13 +57,37 @@ class Recorder {
   [[nodiscard]] const Counters& counters() const { return counters_; }
 
  private:
-  struct Series;
+  // One Event and how often its notice came.
+  struct Series {
+    Notice notice;
+    ObjectKey event;
+    int count = 1;
+    int written = 0;  // the count that the server knows; 0: there is no Event yet
+    WallTime last_time{};
+    Monotonic last{};
+    Monotonic written_at{};
+  };
+  using SeriesMap = std::map<std::string, Series>;
+
+  void take(Notice notice);
+  [[nodiscard]] bool is_due(const Series& series) const;
+  [[nodiscard]] SeriesMap::iterator find_due();
+  [[nodiscard]] rt::Deadline next_due() const;
+  void forget_old();
+  Task<Result<void>> write(std::string key);
+  Task<Result<void>> create(const Series& series);
+  Task<Result<void>> count(const Series& series);
+  [[nodiscard]] ObjectKey make_event_key(const Notice& notice);
+  [[nodiscard]] json::Value render(const Series& series) const;
+
   rt::Runtime runtime_;
   Client& client_;
   RecorderOptions options_;
   Counters counters_;
   std::deque<Notice> queue_;
-  std::map<std::string, Series> series_;
+  SeriesMap series_;
+  bool writing_ = false;
+  int flushes_ = 0;  // callers of flush(): every count is due
   rt::Signal changed_;
 };
 

@@ -55,10 +55,10 @@ class HttpApi : public Api {
 
   HttpApi(rt::Runtime runtime, ClusterConfig config, HttpApiOptions options);
   [[nodiscard]] Result<Identity> read_identity() const;
+  [[nodiscard]] Result<std::shared_ptr<net::TlsContext>> make_tls(const Identity& identity) const;
   bool reload();  // true if something changed
   void reload_if_due();
   [[nodiscard]] net::Request dress(const net::Request& request) const;
-  void note_failure(const Error& error);
 
   rt::Runtime runtime_;
   ClusterConfig config_;

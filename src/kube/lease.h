@@ -32,13 +32,14 @@ struct ElectionOptions {
 enum class Handover {
   kReleased,  // the former leader had ended its work and said so
   kExpired,   // the former leader fell silent; calls of its may still be under way
-  kCreated,   // there was no lease: the first start ever, or somebody deleted it under a leader
+  kCreated,   // nobody held it: the first start ever, or it was deleted or emptied under a leader
 };
 std::string_view name(Handover handover);
 
 struct Leadership {
-  // Grows with every leader: the fencing epoch. leaseTransitions of the Lease, which starts from
-  // the wall clock instead of 0, so that it also grows over a deleted Lease.
+  // Grows with every leader: the fencing epoch. It stands in the Lease as leaseTransitions: one
+  // more than the last, but never less than the seconds since 2024, so that it grows also when the
+  // Lease was deleted in between.
   std::int64_t epoch = 0;
   Handover handover = Handover::kCreated;
   Monotonic elected_at;
@@ -68,7 +69,6 @@ class Election {
 
   // CHECKs the timings: refuse bad ones where they are read.
   Election(rt::Runtime runtime, Client& client, ElectionOptions options);
-  ~Election();
 
   // Campaigns, and while elected runs `lead` and renews. Ends
   // - with the reason, kUnavailable or kConflict, when leadership was lost (the caller usually ends
@@ -86,40 +86,51 @@ class Election {
   [[nodiscard]] Monotonic valid_until() const;
   [[nodiscard]] bool leading() const;
   [[nodiscard]] const std::optional<Leadership>& leadership() const { return leadership_; }
-  // The holder as last seen in the Lease; empty: nobody.
-  [[nodiscard]] const std::string& holder() const { return observed_.holder; }
+  // The holder as we last saw it in the Lease; empty: nobody.
+  [[nodiscard]] std::string holder() const { return observed_ ? observed_->holder : ""; }
   [[nodiscard]] const std::string& identity() const { return identity_; }
 
  private:
+  // The Lease as the server has it.
   struct Record {
-    std::string holder;
-    std::int64_t transitions = 0;
-    Duration lease{};
     ResourceVersion version;
     Uid uid;
-    std::string acquired;  // acquireTime, as written
+    std::string holder;  // empty: nobody
+    std::int64_t transitions = 0;
+    Duration lease{};
+    bool released = false;  // by a leader that had ended its work
   };
   friend void read(json::Reader& in, Record& out);
 
   Task<Result<void>> campaign();
   Task<Result<bool>> try_acquire();
-  Task<Result<void>> renew_once();
+  Task<Result<bool>> take(Leadership candidate);
+  Task<void> lead_and_tell(Lead lead);
   Task<void> renew();
-  Task<Result<void>> release();
-  Task<Result<Record>> write(bool create, std::int64_t transitions, std::string holder,
-                             rt::Deadline deadline);
+  Task<Result<void>> renew_once();
+  Task<Result<void>> release(std::int64_t epoch);
+  Task<Result<Record>> fetch(rt::Deadline deadline);
+  Task<Result<Record>> write(std::int64_t transitions, bool release, rt::Deadline deadline);
+  [[nodiscard]] json::Value render(std::int64_t transitions, bool release) const;
+  [[nodiscard]] std::int64_t next_epoch() const;
+  [[nodiscard]] rt::Deadline call_deadline() const;
   void observe(Record record);
+  void elected(Leadership leadership, Monotonic sent_at);
+  void lose(Error reason);
 
   rt::Runtime runtime_;
   Client& client_;
   ElectionOptions options_;
   std::string identity_;
-  Record observed_;
-  Monotonic observed_at_{};
-  std::int64_t highest_epoch_ = 0;
+  std::optional<Record> observed_;  // the Lease as last seen; nothing: there was none
+  Monotonic observed_at_{};         // when it was first seen so
+  std::int64_t highest_epoch_ = 0;  // seen anywhere
+  // What a write of unknown outcome would have made us.
+  std::optional<Leadership> pending_;
   std::optional<Leadership> leadership_;
-  Monotonic valid_until_{};
+  Monotonic valid_until_ = Monotonic::min();
   std::optional<Error> lost_;
+  bool lead_ended_ = false;
   bool stopping_ = false;
   rt::Signal changed_;
 };

@@ -52,6 +52,9 @@ struct Meta {
 
 // Reads the object's `metadata` member. Projections call it from their own read().
 void read(json::Reader& metadata, Meta& out);
+// The same, and every annotation, valid during the call.
+using EachAnnotation = json::FunctionRef<void(std::string_view key, std::string_view value)>;
+void read(json::Reader& metadata, Meta& out, EachAnnotation each);
 
 // An object of which only the metadata is wanted.
 struct MetaView {

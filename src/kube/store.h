@@ -58,10 +58,11 @@ class StoreBase : public WatchSink {
 
  protected:
   StoreBase(rt::Runtime runtime, StoreOptions options);
+  ~StoreBase() override;
 
   struct Written {
-    ResourceVersion version;  // empty: waits for the removal of `removed`
-    Uid removed;
+    ResourceVersion version;        // to be seen or passed; empty: none
+    Uid removed;                    // to be gone; empty: none
     std::uint64_t lists_begun = 0;  // when it was noted
   };
   [[nodiscard]] virtual const Meta* find_meta(const ObjectKey& key) const = 0;
@@ -72,6 +73,7 @@ class StoreBase : public WatchSink {
   Result<Meta> decode_meta(json::PaddedView text);
   void report_unreadable(const ObjectKey& key, const Error& error);
   static std::string label_index_key(std::string_view name, std::string_view value);
+  void sweep_written();
   void begin_list();
   void end_list(const ResourceVersion& position);
   void moved(const ResourceVersion& position);
@@ -87,7 +89,7 @@ class StoreBase : public WatchSink {
   std::uint64_t lists_begun_ = 0;
   std::uint64_t list_done_ = 0;  // number of the last list that completed
   std::map<ObjectKey, Written> written_;
-  std::shared_ptr<Pool> pool_;
+  std::unique_ptr<Pool> pool_;
   json::Projector meta_projector_;
 };
 

@@ -160,6 +160,8 @@ auto Store<T>::decode(json::PaddedView text) -> Result<Decoded> {
   Decoded out;
   out.object = std::make_unique<T>();
   auto done = projector_.read(text, [&](json::Reader& root) { read(root, *out.object); });
+  if (done && out.object->meta.key.name.empty())
+    return fail(Code::kCorrupt, "an object without a name");
   if (done) {
     share(out.object->meta);
     return out;

@@ -12,7 +12,7 @@ namespace quorate::kube {
 // Hears what a watcher sees. The vocabulary lets a cache be swapped as a whole: Init, any number of
 // InitApply, InitDone; then Apply and Delete one by one; Init again after a gap that could not be
 // bridged. An Init that is followed by another Init came to nothing: what was applied in between is
-// void.
+// void. Between Init and InitDone an object may come again (the later one counts) or be deleted.
 //
 // Objects are texts that are valid during the call alone. The calls give the object's
 // resourceVersion; an error means that the text is no object at all, and the list is begun anew.
@@ -66,10 +66,12 @@ class Watcher {
   [[nodiscard]] WatchMachine::State state() const { return machine_.state(); }
 
  private:
+  Task<Result<Duration>> carry_out(WatchMachine::Request request);
   Task<Result<void>> list(WatchMachine::ListPage page);
   Task<Result<void>> probe();
   Task<Result<void>> watch(WatchRequest request);
   Result<void> take_line(json::PaddedView line);
+  void init_done(const ResourceVersion& position);
   void succeeded();
   void failed(const Error& error);
 

@@ -1,0 +1,203 @@
+#include "kube/watcher.h"
+
+#include "json/stream.h"
+
+namespace quorate::kube {
+namespace {
+
+constexpr std::size_t kLineCeiling = 8 << 20;  // an event: an object and a little around it
+
+// What the machine has to know of an event's object before the sink may have it.
+struct EventHead {
+  ResourceVersion version;
+  bool ends_initial_events = false;
+};
+
+void read(json::Reader& object, EventHead& out) {
+  object.fields([&](std::string_view key, json::Reader& metadata) {
+    if (key != "metadata") return;
+    metadata.fields([&](std::string_view name, json::Reader& value) {
+      if (name == "resourceVersion") {
+        out.version = ResourceVersion(std::string(value.text()));
+      } else if (name == "annotations") {
+        value.fields([&](std::string_view annotation, json::Reader& text) {
+          if (annotation == "k8s.io/initial-events-end")
+            out.ends_initial_events = text.text() == "true";
+        });
+      }
+    });
+  });
+}
+
+// Bytes that cannot be taken for what they should be: the list is begun anew, whatever was wrong.
+template <class T>
+Result<T> readable(Result<T> result) {
+  if (!result) return fail(std::move(result).error().as(Code::kCorrupt));
+  return result;
+}
+
+}  // namespace
+
+Watcher::Watcher(rt::Runtime runtime, Client& client, Resource resource, WatcherOptions options,
+                 WatchSink& sink)
+    : runtime_(runtime),
+      client_(client),
+      resource_(resource),
+      options_(std::move(options)),
+      sink_(sink),
+      machine_(options_.machine) {
+  options_.log = options_.log.with("watch", resource.text());
+}
+
+Task<void> Watcher::run() {
+  for (;;) {
+    const auto step = machine_.next();
+    if (step.tell == WatchMachine::Tell::kInit) {
+      ++health_.lists;
+      sink_.on_init();
+    }
+    Result<Duration> delay = co_await carry_out(step.request);
+    if (!delay) {
+      if (delay.error() == Code::kCancelled) co_return;
+      failed(delay.error());
+      delay = machine_.on_failure(delay.error(), runtime_.clock->now());
+    }
+    if (*delay == Duration::zero()) continue;
+    const auto spread = static_cast<std::uint64_t>(delay->count() / 2 + 1);
+    const Duration jitter(static_cast<Duration::rep>(runtime_.random->below(spread)));
+    const Monotonic until = runtime_.clock->now() + *delay + jitter;
+    auto slept = co_await runtime_.clock->sleep_until(until);
+    if (!slept) co_return;
+  }
+}
+
+// One request to its end. Gives how long to wait before the next.
+Task<Result<Duration>> Watcher::carry_out(WatchMachine::Request request) {
+  if (auto* page = std::get_if<WatchMachine::ListPage>(&request)) {
+    CO_TRY(co_await list(std::move(*page)));
+    co_return Duration::zero();
+  }
+  if (std::holds_alternative<WatchMachine::Probe>(request)) {
+    CO_TRY(co_await probe());
+    co_return Duration::zero();
+  }
+  WatchRequest stream;
+  stream.what = options_.what;
+  const auto spread = static_cast<std::uint64_t>(options_.watch_timeout.count());
+  stream.timeout = options_.watch_timeout + std::chrono::seconds(runtime_.random->below(spread));
+  stream.initial_events = std::holds_alternative<WatchMachine::InitStream>(request);
+  if (auto* resumed = std::get_if<WatchMachine::Watch>(&request)) stream.from = resumed->from;
+  CO_TRY(co_await watch(std::move(stream)));
+  co_return machine_.on_end(runtime_.clock->now());
+}
+
+Task<Result<void>> Watcher::list(WatchMachine::ListPage page) {
+  PageRequest request{options_.what, std::move(page.continue_token)};
+  if (page.whole) request.what.page_size = 0;
+  const auto deadline = runtime_.in(options_.request_timeout);
+  EachItem each = [this](json::PaddedView item) -> Result<void> {
+    TRY(readable(sink_.on_init_apply(item)));
+    return {};
+  };
+  CO_TRY(auto end, co_await client_.list_page(resource_, std::move(request), deadline, each));
+  succeeded();
+  const ResourceVersion version(std::move(end.resource_version));
+  if (machine_.on_page(version, std::move(end.continue_token)) == WatchMachine::Tell::kInitDone)
+    init_done(version);
+  co_return Result<void>();
+}
+
+Task<Result<void>> Watcher::probe() {
+  PageRequest request;
+  request.what.ns = options_.what.ns;  // without selectors: one object is found at once
+  request.what.metadata_only = true;
+  request.what.page_size = 1;
+  const auto deadline = runtime_.in(options_.request_timeout);
+  EachItem ignore = [](json::PaddedView) { return Result<void>(); };
+  CO_TRY(auto end, co_await client_.list_page(resource_, std::move(request), deadline, ignore));
+  machine_.on_probe(ResourceVersion(std::move(end.resource_version)));
+  if (machine_.state() == WatchMachine::State::kEmpty)
+    options_.log.warn("the server's versions went back; listing anew");
+  co_return Result<void>();
+}
+
+Task<Result<void>> Watcher::watch(WatchRequest request) {
+  const Duration lives = request.timeout + options_.grace;
+  const auto deadline = runtime_.in(options_.request_timeout);
+  CO_TRY(auto stream, co_await client_.watch(resource_, std::move(request), deadline));
+  ++health_.watches;
+  machine_.on_opened(runtime_.clock->now());
+  succeeded();
+  const auto end = runtime_.in(lives);
+  json::LineSplitter lines(kLineCeiling);
+  for (;;) {
+    const bool initial = machine_.state() == WatchMachine::State::kInitStream;
+    const auto patience = initial ? end.sooner(runtime_.in(options_.initial_silence)) : end;
+    CO_TRY(auto piece, co_await stream->read(patience));
+    if (!piece) break;
+    auto taken = lines.push(*piece, [this](json::PaddedView line) { return take_line(line); });
+    CO_TRY(std::move(taken));
+  }
+  if (lines.pending() > 0) co_return fail(Code::kUnavailable, "the watch was cut in mid-event");
+  co_return Result<void>();
+}
+
+Result<void> Watcher::take_line(json::PaddedView line) {
+  auto type = WatchMachine::EventType::kUnknown;
+  std::string_view object;
+  TRY(readable(projector_.read_event(line, [&](std::string_view name, json::Reader& value) {
+    type = WatchMachine::parse_type(name);
+    object = value.raw();
+  })));
+  ++health_.events;
+  // The object stands inside the line, so the line's padding is its own.
+  const auto text = json::PaddedView::trust(object);
+  if (type == WatchMachine::EventType::kError) {
+    TRY(auto status, readable(json::project<Status>(projector_, text)));
+    return fail(to_error(status, Effect::kRead));
+  }
+  TRY(auto head, readable(json::project<EventHead>(projector_, text)));
+  switch (machine_.on_event(type, head.version, head.ends_initial_events)) {
+    case WatchMachine::Meaning::kInitApply:
+      TRY(readable(sink_.on_init_apply(text)));
+      break;
+    case WatchMachine::Meaning::kApply:
+      TRY(readable(sink_.on_apply(text)));
+      break;
+    case WatchMachine::Meaning::kDelete:
+      TRY(readable(sink_.on_delete(text)));
+      break;
+    case WatchMachine::Meaning::kInitDone:
+      init_done(head.version);
+      break;
+    case WatchMachine::Meaning::kPosition:
+      sink_.on_position(head.version);
+      break;
+    case WatchMachine::Meaning::kNone:
+      if (machine_.state() == WatchMachine::State::kEmpty)
+        return fail(Code::kGone, "the server's versions went back");
+      break;
+  }
+  return {};
+}
+
+void Watcher::init_done(const ResourceVersion& position) {
+  sink_.on_init_done(position);
+  if (!health_.synced) options_.log.debug("synced", {{"version", position}});
+  health_.synced = true;
+}
+
+void Watcher::succeeded() {
+  health_.error.reset();
+  health_.failing_since.reset();
+}
+
+// Each failure is kept for health(); the log hears of a failure that lasts once, not at each try.
+void Watcher::failed(const Error& error) {
+  const bool first = !health_.error || health_.error->text() != error.text();
+  if (!health_.failing_since) health_.failing_since = runtime_.clock->now();
+  health_.error = error;
+  if (first) options_.log.warn("watch interrupted", {{"error", error}});
+}
+
+}  // namespace quorate::kube
