@@ -104,10 +104,10 @@ KeyPair CertificateAuthority::issue(const std::string& file, const Leaf& leaf) {
   return pair;
 }
 
-KeyPair make_rsa_keys(const Folder& folder, const std::string& file) {
+KeyPair make_bare_keys(const Folder& folder, const std::string& file) {
   KeyPair pair{folder / (file + ".pub"), folder / (file + ".key")};
-  openssl({"genrsa", "-out", pair.key, "2048"});
-  openssl({"rsa", "-in", pair.key, "-pubout", "-out", pair.certificate});
+  make_key(pair.key);
+  openssl({"pkey", "-in", pair.key, "-pubout", "-out", pair.certificate});
   return pair;
 }
 

@@ -42,8 +42,8 @@ class CertificateAuthority {
   KeyPair self_;
 };
 
-// An RSA key pair: `key` is private, `certificate` holds the bare public key. Kubernetes signs
-// ServiceAccount tokens with one.
-KeyPair make_rsa_keys(const std::filesystem::path& folder, const std::string& file);
+// Keys without a certificate: `key` is private, `certificate` holds the bare public key. Kubernetes
+// signs ServiceAccount tokens with such a pair.
+KeyPair make_bare_keys(const std::filesystem::path& folder, const std::string& file);
 
 }  // namespace quorate::support

@@ -54,7 +54,7 @@ std::vector<std::string> KubeCluster::serving_flags(const KubeComponent& compone
 }
 
 void KubeCluster::prepare_api_server() {
-  const KeyPair accounts = make_rsa_keys(folder() / "pki", "service-accounts");
+  const KeyPair accounts = make_bare_keys(folder() / "pki", "service-accounts");
   write_file(folder() / "tokens.csv", kTokens);
   auto& argv = api_server_.argv_;
   argv = {part("kube-apiserver") / "kube-apiserver", "--etcd-servers=" + etcd_[0].client_url(),
@@ -77,11 +77,12 @@ void KubeCluster::prepare_controller_manager() {
   const fs::path config = kubeconfig("controller-manager", {.token = "controller-manager-token"});
   auto& argv = controller_manager_.argv_;
   argv = {part("kube-controller-manager") / "kube-controller-manager",
-          "--kubeconfig=" + config.string(),
-          "--leader-elect=false",
+          "--kubeconfig=" + config.string(), "--leader-elect=false",
           "--use-service-account-credentials=true",
           "--service-account-private-key-file=" + (folder() / "pki/service-accounts.key").string(),
-          "--root-ca-file=" + ca().string()};
+          "--root-ca-file=" + ca().string(),
+          // Its usual limits make the start of all controllers take seconds.
+          "--kube-api-qps=500", "--kube-api-burst=500"};
   append(argv, serving_flags(controller_manager_));
   append(argv, options_.controller_manager_flags);
   // It is healthy before its controllers run; the first ServiceAccount shows that they do.

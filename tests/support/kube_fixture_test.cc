@@ -81,6 +81,21 @@ TEST_F(Kube, ServesThroughAProxy) {
   EXPECT_GT(proxy.counters().answer_bytes, 0U);
 }
 
+// Only without the watch cache is etcd's compaction seen at once; with it, old lists are served
+// from snapshots in memory.
+TEST(KubeWithoutWatchCache, ForgetsWhatEtcdHasCompacted) {
+  KubeCluster kube({.api_server_flags = {"--watch-cache=false"}});
+  const std::vector<std::string> list_at_1 = {
+      "get", "--raw=/api/v1/configmaps?resourceVersion=1&resourceVersionMatch=Exact&limit=1"};
+  ASSERT_TRUE(kube.kubectl(list_at_1).ok());
+  const Output revision = kube.kubectl(
+      {"get", "namespace", "default", "--output=jsonpath={.metadata.resourceVersion}"});
+  const Output compacted = kube.etcd().etcdctl({"compact", revision.out});
+  ASSERT_TRUE(compacted.ok()) << compacted.err;
+  const Output gone = kube.kubectl(list_at_1);
+  EXPECT_NE(gone.err.find("too old"), std::string::npos) << gone.out << gone.err;
+}
+
 TEST_F(Kube, ReturnsOnTheSamePortWithItsObjects) {
   kube_->apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: kept, namespace: default}}");
   kube_->api_server().kill();
