@@ -1,6 +1,6 @@
 #pragma once
 
-#include "net/http.h"
+#include "net/http_client.h"
 
 namespace quorate::net {
 
@@ -69,6 +69,10 @@ class GrpcChannel {
                                                            rt::Deadline head_deadline) = 0;
 };
 
+// `client` outlives the channel and all its streams.
+std::unique_ptr<GrpcChannel> make_grpc_channel(Client& client);
+
+// A status other than OK as an Error that carries it.
 Error grpc_error(int status, std::string message);
 
 }  // namespace quorate::net

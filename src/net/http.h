@@ -29,6 +29,7 @@ struct Response {
   int status = 0;
   Headers headers;
   std::string body;
+  Headers trailers = {};  // what came behind the body
 };
 
 // The answer's head, then its body in pieces as they arrive. Reading slowly slows the sender down
@@ -43,6 +44,19 @@ class ResponseStream {
   virtual Task<Result<std::optional<std::string>>> read(rt::Deadline deadline) = 0;
   // After the end: what came behind the body (gRPC's status).
   virtual const Headers& trailers() const = 0;
+};
+
+// A request whose body is written while its answer is read (HTTP/2 only). status() and headers()
+// hold once wait_for_head() has succeeded; read() waits for the head by itself.
+class DuplexStream : public ResponseStream {
+ public:
+  // kUnavailable if the request was certainly not processed, kUnknownOutcome if it broke otherwise,
+  // kTimeout at the deadline: the stream goes on.
+  virtual Task<Result<void>> wait_for_head(rt::Deadline deadline) = 0;
+  // Waits while the server's window is full.
+  virtual Task<Result<void>> write(std::string piece, rt::Deadline deadline) = 0;
+  // No more pieces come. Never waits.
+  virtual void finish_writing() = 0;
 };
 
 // Where a server is and how to speak to it.

@@ -22,6 +22,10 @@ struct HttpClientOptions {
 // Connects on first use, again after a loss. Must be closed before it goes.
 class Client : public HttpClient {
  public:
+  // Ends when the head of the request has a stream to go out on; `request.body` is its first piece.
+  // kInvalid if the server speaks HTTP/1.1 only.
+  virtual Task<Result<std::unique_ptr<DuplexStream>>> open_duplex(Request request,
+                                                                  rt::Deadline deadline) = 0;
   virtual Task<void> close() = 0;
   // Drops the connections once their calls have ended and uses `tls` for the next ones (rotated
   // certificates).

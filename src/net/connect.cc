@@ -1,0 +1,65 @@
+#include "net/connect.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "net/resolve.h"
+
+namespace quorate::net {
+
+namespace {
+
+int socket_error(int fd) {
+  int error = 0;
+  socklen_t size = sizeof(error);
+  if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0) return errno;
+  return error;
+}
+
+Error refused(const Address& address, int number) {
+  return errno_error("connect to " + address.text(), number).as(Code::kUnavailable);
+}
+
+Task<Result<std::unique_ptr<Socket>>> connect_to(rt::Runtime runtime, Address address,
+                                                 rt::Deadline deadline) {
+  const int fd = ::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0) co_return fail(refused(address, errno));
+  auto socket = std::make_unique<Socket>(runtime, fd);
+  // Without it WINDOW_UPDATEs wait for acknowledgements, and streams take twice as long.
+  const int on = 1;
+  ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  if (::connect(fd, address.native(), address.size()) != 0) {
+    if (errno != EINPROGRESS) co_return fail(refused(address, errno));
+    auto waited = co_await socket->wait(Socket::Direction::kWrite, deadline);
+    if (!waited && waited.error() == Code::kTimeout) co_return fail(refused(address, ETIMEDOUT));
+    if (!waited) co_return fail(std::move(waited).error());
+    if (const int error = socket_error(fd); error != 0) co_return fail(refused(address, error));
+  }
+  co_return socket;
+}
+
+}  // namespace
+
+Task<Result<std::unique_ptr<Socket>>> connect(rt::Runtime runtime, std::string host,
+                                              std::uint16_t port, rt::Deadline deadline) {
+  CO_TRY(auto addresses, co_await resolve(runtime, host, port, deadline));
+  std::optional<Error> last;
+  for (std::size_t i = 0; i < addresses.size(); ++i) {
+    if (deadline.passed(*runtime.clock)) break;
+    auto share = deadline;
+    if (deadline.at != Monotonic::max()) {
+      const auto left = deadline.at - runtime.clock->now();
+      share = runtime.in(left / static_cast<Duration::rep>(addresses.size() - i));
+    }
+    auto socket = co_await connect_to(runtime, addresses[i], share);
+    if (socket || socket.error() == Code::kCancelled) co_return socket;
+    last = std::move(socket).error();
+  }
+  if (!last) co_return fail(Code::kTimeout, "deadline passed");
+  co_return fail(std::move(*last));
+}
+
+}  // namespace quorate::net
