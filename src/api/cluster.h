@@ -5,13 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "api/names.h"
 #include "api/version.h"
 #include "base/ids.h"
 #include "base/time.h"
 #include "json/quantity.h"
 
 // EtcdCluster: what a person declares, and what the operator says of it. The fields are described
-// once, in cluster_fields.cc: decoding, the CRD and docs/reference.md come from there.
+// once, in cluster_fields.h: decoding, the CRD and docs/reference.md come from there.
 namespace quorate::api {
 
 using json::Quantity;
@@ -28,7 +29,7 @@ struct ImageSpec {
 };
 
 struct ClaimStorage {
-  Quantity size;
+  Quantity size = Quantity::of(kDefaultStorageSize);
   std::optional<std::string> storage_class_name;  // absent: the cluster's default class
   friend bool operator==(const ClaimStorage&, const ClaimStorage&) = default;
 };
@@ -43,11 +44,16 @@ struct EmptyDirStorage {
 
 enum class Retention { kRetain, kDelete };
 
+struct RetentionSpec {
+  Retention when_deleted = Retention::kRetain;
+  friend bool operator==(const RetentionSpec&, const RetentionSpec&) = default;
+};
+
 // Exactly one of claim and emptyDir.
 struct StorageSpec {
   std::optional<ClaimStorage> claim;
   std::optional<EmptyDirStorage> empty_dir;
-  Retention when_deleted = Retention::kRetain;
+  RetentionSpec retention;
   friend bool operator==(const StorageSpec&, const StorageSpec&) = default;
 };
 
@@ -77,19 +83,18 @@ struct TlsSpec {
   friend bool operator==(const TlsSpec&, const TlsSpec&) = default;
 };
 
+// A value-initialized spec is what is meant when nothing is said.
 struct ClusterSpec {
-  int replicas = 3;
+  int replicas = kDefaultReplicas;
   std::optional<EtcdVersion> version;  // absent: the operator's default, pinned at creation
   ImageSpec image;
-  StorageSpec storage;
-  ResourcesSpec resources;
+  StorageSpec storage = {ClaimStorage{}, std::nullopt, {}};
+  ResourcesSpec resources = {{Quantity::of_millis(kDefaultCpuMillis), Quantity::of(kDefaultMemory)},
+                             {}};
   TlsSpec tls;
   bool paused = false;
   friend bool operator==(const ClusterSpec&, const ClusterSpec&) = default;
 };
-
-// A spec as it is when nothing is said.
-[[nodiscard]] ClusterSpec default_cluster_spec();
 
 enum class ConditionStatus { kTrue, kFalse, kUnknown };
 

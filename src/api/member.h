@@ -7,7 +7,7 @@
 #include "api/identity.h"
 
 // EtcdMember: the durable record of one member's identity. The operator writes here what it is
-// about to do before it does it. Described once, in member_fields.cc.
+// about to do before it does it. Described once, in member_fields.h.
 namespace quorate::api {
 
 struct MemberSpec {

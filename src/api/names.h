@@ -1,9 +1,10 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/ids.h"
 #include "base/launch_contract.h"
@@ -70,6 +71,8 @@ inline constexpr std::string_view kAnnotationFormation = "quorate.io/formation";
 inline constexpr std::string_view kAnnotationInitialCluster = "quorate.io/initial-cluster";
 // The fingerprint of the description that the object was rendered from.
 inline constexpr std::string_view kAnnotationRendered = "quorate.io/rendered";
+// On Services and the budget: the fingerprint of the fields that we own, to notice edits by others.
+inline constexpr std::string_view kAnnotationOwned = "quorate.io/owned";
 // On a Pod that was made for a volume that had never been in a Pod.
 inline constexpr std::string_view kAnnotationFirstPod = "quorate.io/first-pod";
 
@@ -104,11 +107,13 @@ inline constexpr std::string_view kSecretKey = "tls.key";
 
 inline constexpr std::string_view kDefaultEtcdVersion = "3.6.16";
 inline constexpr std::string_view kDefaultEtcdRepository = "gcr.io/etcd-development/etcd";
-inline constexpr std::string_view kDefaultStorageSize = "1Gi";
-inline constexpr std::string_view kDefaultCpuRequest = "100m";
-inline constexpr std::string_view kDefaultMemoryRequest = "128Mi";
+inline constexpr Bytes kDefaultStorageSize{std::int64_t{1} << 30};
+inline constexpr std::int64_t kDefaultCpuMillis = 100;
+inline constexpr Bytes kDefaultMemory{std::int64_t{128} << 20};
 inline constexpr int kDefaultReplicas = 3;
 inline constexpr int kMaxReplicas = 9;
+// etcd takes two WAL segments of 64 MiB before the first key.
+inline constexpr Bytes kMinStorageSize{std::int64_t{256} << 20};
 
 // ---- Names of objects ----
 
@@ -144,8 +149,10 @@ std::string client_host(const ClusterKey& cluster);  // c.n.svc
 std::string peer_url(const ClusterKey& cluster, Ordinal ordinal, bool tls);
 std::string client_url(const ClusterKey& cluster, Ordinal ordinal, bool tls);
 
-// The members' names: *.c-peer.n.svc. The clients': c, c.n, c.n.svc and the members'.
-std::string peer_wildcard(const ClusterKey& cluster);
+// SANs of the certificates: a wildcard for the members; that, the client Service and the loopback
+// for servers.
+std::vector<std::string> peer_certificate_names(const ClusterKey& cluster);
+std::vector<std::string> server_certificate_names(const ClusterKey& cluster);
 
 // initial-cluster-token of a formation: unique in space (UID) and time (number).
 std::string formation_token(const Uid& cluster, int number);

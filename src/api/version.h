@@ -30,7 +30,7 @@ struct MinorRelease {
   int floor;             // patches below have defects that an operator must not run
   std::string_view why;  // the reason for the floor
   bool supported;        // by the etcd project, when this table was made
-  int known_patch;       // the newest patch when this table was made; newer ones are taken, too
+  int tried_patch;       // the newest that our tests run; newer ones are taken, too
 };
 [[nodiscard]] std::span<const MinorRelease> etcd_releases();  // ascending
 [[nodiscard]] const MinorRelease* find_release(const EtcdVersion& version);
@@ -38,8 +38,7 @@ struct MinorRelease {
 // Whether we run it: kInvalid with the nearest version that we do run.
 [[nodiscard]] Result<void> check_supported(const EtcdVersion& version);
 
-// The readiness probe's path on the metrics port: /readyz where there is one (3.5.11, 3.4.29 and
-// all of 3.6), else /health.
+// The readiness probe's path on the metrics port: /readyz from 3.5.11 on, else /health.
 [[nodiscard]] std::string_view readiness_path(const EtcdVersion& version);
 
 // Tells peers to skip the check of a client certificate's names against the connection's source

@@ -1,0 +1,311 @@
+#pragma once
+
+#include "api/cluster.h"
+#include "api/describe.h"
+
+// EtcdCluster, field by field: the one description of it.
+namespace quorate::api {
+
+template <>
+struct EnumNames<PullPolicy> {
+  static constexpr std::array kNames{
+      std::pair{PullPolicy::kAlways, std::string_view("Always")},
+      std::pair{PullPolicy::kIfNotPresent, std::string_view("IfNotPresent")},
+      std::pair{PullPolicy::kNever, std::string_view("Never")}};
+};
+template <>
+struct EnumNames<Medium> {
+  static constexpr std::array kNames{std::pair{Medium::kNode, std::string_view("Node")},
+                                     std::pair{Medium::kMemory, std::string_view("Memory")}};
+};
+template <>
+struct EnumNames<Retention> {
+  static constexpr std::array kNames{std::pair{Retention::kRetain, std::string_view("Retain")},
+                                     std::pair{Retention::kDelete, std::string_view("Delete")}};
+};
+template <>
+struct EnumNames<TlsMode> {
+  static constexpr std::array kNames{std::pair{TlsMode::kManaged, std::string_view("Managed")},
+                                     std::pair{TlsMode::kDisabled, std::string_view("Disabled")}};
+};
+template <>
+struct EnumNames<ConditionStatus> {
+  static constexpr std::array kNames{
+      std::pair{ConditionStatus::kTrue, std::string_view("True")},
+      std::pair{ConditionStatus::kFalse, std::string_view("False")},
+      std::pair{ConditionStatus::kUnknown, std::string_view("Unknown")}};
+};
+template <>
+struct EnumNames<MemberRole> {
+  static constexpr std::array kNames{std::pair{MemberRole::kVoter, std::string_view("Voter")},
+                                     std::pair{MemberRole::kLearner, std::string_view("Learner")}};
+};
+
+template <class Visitor>
+void describe(Visitor& visit, const ImageSpec*) {
+  visit.type("The image of the members.");
+  visit.field({.name = "repository",
+               .text = "Name of the image, without tag. Absent: the operator's default.",
+               .rule = &kRepositoryRule},
+              &ImageSpec::repository);
+  visit.field(
+      {.name = "tag", .text = "Tag of the image. Absent: `v` and the version.", .rule = &kTagRule},
+      &ImageSpec::tag);
+  visit.field({.name = "digest",
+               .text = "Digest of the image; it is pulled by this digest then.",
+               .rule = &kDigestRule},
+              &ImageSpec::digest);
+  visit.field({.name = "pullPolicy",
+               .text = "When the image is pulled. Absent: as Kubernetes decides by the tag."},
+              &ImageSpec::pull_policy);
+  visit.field({.name = "pullSecrets",
+               .text = "Names of Secrets in the same namespace that let the image be pulled.",
+               .rule = &kObjectNameRule,
+               .max_items = 8},
+              &ImageSpec::pull_secrets);
+}
+
+inline constexpr std::array kClaimRules{
+    CelRule{"has(self.storageClassName) == has(oldSelf.storageClassName) && "
+            "(!has(self.storageClassName) || self.storageClassName == oldSelf.storageClassName)",
+            "storageClassName cannot be changed: volumes do not move between classes"},
+    CelRule{"quantity(string(self.size)).compareTo(quantity(string(oldSelf.size))) >= 0",
+            "size cannot shrink: a volume only grows"}};
+
+template <class Visitor>
+void describe(Visitor& visit, const ClaimStorage*) {
+  visit.type("A PersistentVolumeClaim for each member.");
+  visit.field({.name = "size",
+               .text = "Size of each volume. It can grow, if the storage class lets it.",
+               .defaulted = true,
+               .at_least = kMinStorageSize},
+              &ClaimStorage::size);
+  visit.field({.name = "storageClassName",
+               .text = "Storage class of the volumes. Absent: the cluster's default class.",
+               .rule = &kStorageClassRule},
+              &ClaimStorage::storage_class_name);
+  for (const auto& rule : kClaimRules) visit.rule(rule);
+}
+
+template <class Visitor>
+void describe(Visitor& visit, const EmptyDirStorage*) {
+  visit.type("Storage that lives and dies with the Pod.");
+  visit.field({.name = "medium",
+               .text = "Where the data is: on the node's disk, or in memory.",
+               .defaulted = true},
+              &EmptyDirStorage::medium);
+  visit.field({.name = "sizeLimit",
+               .text = "The most that a member may store before it is evicted.",
+               .at_least = kMinStorageSize},
+              &EmptyDirStorage::size_limit);
+  visit.rule({"self == oldSelf", "emptyDir cannot be changed: its data would be lost"});
+}
+
+template <class Visitor>
+void describe(Visitor& visit, const RetentionSpec*) {
+  visit.type("What happens to volumes that are no longer needed.");
+  visit.field({.name = "whenDeleted",
+               .text = "What happens to the volumes when the EtcdCluster is deleted.",
+               .defaulted = true},
+              &RetentionSpec::when_deleted);
+  visit.rule({"self.whenDeleted == oldSelf.whenDeleted", "whenDeleted cannot be changed yet"});
+}
+
+inline constexpr std::array kStorageRules{
+    CelRule{"has(self.claim) != has(self.emptyDir)",
+            "exactly one of claim and emptyDir must be given"},
+    CelRule{"has(self.claim) == has(oldSelf.claim)",
+            "the kind of storage cannot be changed: data does not move by itself"}};
+
+template <class Visitor>
+void describe(Visitor& visit, const StorageSpec*) {
+  visit.type("Where members keep their data: exactly one of `claim` and `emptyDir`.");
+  visit.field({.name = "claim", .text = "A PersistentVolumeClaim for each member."},
+              &StorageSpec::claim);
+  visit.field({.name = "emptyDir",
+               .text = "Storage that lives and dies with the Pod: a member that loses its Pod has "
+                       "lost its data."},
+              &StorageSpec::empty_dir);
+  visit.field({.name = "retention",
+               .text = "What happens to volumes that are no longer needed.",
+               .defaulted = true},
+              &StorageSpec::retention);
+  for (const auto& rule : kStorageRules) visit.rule(rule);
+}
+
+template <class Visitor>
+void describe(Visitor& visit, const ResourceList*) {
+  visit.type("Amounts of CPU and memory.");
+  visit.field({.name = "cpu", .text = "In cores: 2, 500m.", .positive = true}, &ResourceList::cpu);
+  visit.field({.name = "memory", .text = "In bytes: 512Mi, 2Gi.", .positive = true},
+              &ResourceList::memory);
+}
+
+template <class Visitor>
+void describe(Visitor& visit, const ResourcesSpec*) {
+  visit.type("CPU and memory of each member.");
+  visit.field({.name = "requests", .text = "What each member is sure to get."},
+              &ResourcesSpec::requests);
+  visit.field({.name = "limits", .text = "What each member gets at most."}, &ResourcesSpec::limits);
+}
+
+template <class Visitor>
+void describe(Visitor& visit, const TlsSide*) {
+  visit.type("How one kind of connection is secured.");
+  visit.field({.name = "mode",
+               .text = "`Managed`: mutual TLS with an authority of this cluster alone, made and "
+                       "renewed by the operator. `Disabled`: plain text.",
+               .defaulted = true},
+              &TlsSide::mode);
+  visit.rule({"self.mode == oldSelf.mode", "mode cannot be changed yet"});
+}
+
+template <class Visitor>
+void describe(Visitor& visit, const TlsSpec*) {
+  visit.type("How connections are secured. Both kinds are, unless told otherwise.");
+  visit.field({.name = "peer", .text = "Between members.", .defaulted = true}, &TlsSpec::peer);
+  visit.field({.name = "client",
+               .text = "Between clients and members. Whoever reaches a plain client port can read, "
+                       "write and remove members.",
+               .defaulted = true},
+              &TlsSpec::client);
+}
+
+template <class Visitor>
+void describe(Visitor& visit, const ClusterSpec*) {
+  visit.type("What is wanted.");
+  visit.field({.name = "replicas",
+               .text = "How many members. Odd numbers are best: an even one tolerates no more "
+                       "failures than the odd one below it. It cannot be changed yet once the "
+                       "cluster has formed.",
+               .defaulted = true,
+               .minimum = 1,
+               .maximum = kMaxReplicas},
+              &ClusterSpec::replicas);
+  visit.field({.name = "version",
+               .text = "Version of etcd, 3.4 to 3.7, as in 3.6.16. Absent: the operator's default "
+                       "when the cluster is created; it stays at that. It cannot be changed yet "
+                       "once the cluster has formed."},
+              &ClusterSpec::version);
+  visit.field({.name = "image", .text = "The image of the members."}, &ClusterSpec::image);
+  visit.field({.name = "storage", .text = "Where members keep their data.", .defaulted = true},
+              &ClusterSpec::storage);
+  visit.field({.name = "resources", .text = "CPU and memory of each member.", .defaulted = true},
+              &ClusterSpec::resources);
+  visit.field({.name = "tls", .text = "How connections are secured.", .defaulted = true},
+              &ClusterSpec::tls);
+  visit.field({.name = "paused",
+               .text = "The operator observes and reports, and does nothing.",
+               .defaulted = true},
+              &ClusterSpec::paused);
+}
+
+template <class Visitor>
+void describe(Visitor& visit, const Condition*) {
+  visit.type("One aspect of the cluster's state.");
+  visit.field({.name = "type",
+               .text = "Ready, Available, Progressing, Degraded, Frozen, CertificatesValid.",
+               .required = true},
+              &Condition::type);
+  visit.field({.name = "status", .text = "Whether it holds.", .required = true},
+              &Condition::status);
+  visit.field({.name = "reason", .text = "Why, in one word.", .required = true},
+              &Condition::reason);
+  visit.field({.name = "message", .text = "Why, in a sentence.", .required = true},
+              &Condition::message);
+  visit.field({.name = "observedGeneration", .text = "The generation that was looked at."},
+              &Condition::observed_generation);
+  visit.field(
+      {.name = "lastTransitionTime", .text = "When the status last changed.", .required = true},
+      &Condition::last_transition_time);
+}
+
+template <class Visitor>
+void describe(Visitor& visit, const WaitingEntry*) {
+  visit.type("A rule that acts, waits, or may not act.");
+  visit.field({.name = "rule", .text = "Which rule.", .required = true}, &WaitingEntry::rule);
+  visit.field({.name = "verdict", .text = "waiting, blocked or acts.", .required = true},
+              &WaitingEntry::verdict);
+  visit.field({.name = "reason", .text = "Why, in one word.", .required = true},
+              &WaitingEntry::reason);
+  visit.field({.name = "message", .text = "Why, in a sentence.", .required = true},
+              &WaitingEntry::message);
+  visit.field({.name = "since", .text = "Since when.", .required = true}, &WaitingEntry::since);
+  visit.field({.name = "deadline", .text = "When it counts as late."}, &WaitingEntry::deadline);
+}
+
+template <class Visitor>
+void describe(Visitor& visit, const ClusterMemberStatus*) {
+  visit.type("One member, as it was seen.");
+  visit.field({.name = "name", .text = "Its name: that of its Pod and record.", .required = true},
+              &ClusterMemberStatus::name);
+  visit.field({.name = "id", .text = "Its ID in etcd, once it is known."},
+              &ClusterMemberStatus::id);
+  visit.field({.name = "role", .text = "Whether it votes.", .required = true},
+              &ClusterMemberStatus::role);
+  visit.field({.name = "ready", .text = "It is verified and serves.", .required = true},
+              &ClusterMemberStatus::ready);
+  visit.field({.name = "version", .text = "The version that it runs."},
+              &ClusterMemberStatus::version);
+}
+
+template <class Visitor>
+void describe(Visitor& visit, const IntentStatus*) {
+  visit.type("A disruptive step, written down before it is taken.");
+  visit.field({.name = "epoch", .text = "Lease epoch of the operator.", .required = true},
+              &IntentStatus::epoch);
+  visit.field({.name = "step", .text = "The step.", .required = true}, &IntentStatus::step);
+  visit.field({.name = "targets", .text = "What it touches.", .max_items = 64},
+              &IntentStatus::targets);
+  visit.field({.name = "since", .text = "When it was written.", .required = true},
+              &IntentStatus::since);
+}
+
+template <class Visitor>
+void describe(Visitor& visit, const VersionStatus*) {
+  visit.type("Versions of etcd.");
+  visit.field({.name = "current", .text = "The lowest that a member runs."},
+              &VersionStatus::current);
+  visit.field({.name = "target", .text = "The one that all shall run."}, &VersionStatus::target);
+}
+
+template <class Visitor>
+void describe(Visitor& visit, const ClusterStatus*) {
+  visit.type("What was verified. All of it can be rebuilt.");
+  visit.field(
+      {.name = "observedGeneration", .text = "The newest generation that is wholly in place."},
+      &ClusterStatus::observed_generation);
+  visit.field({.name = "phase", .text = "What is going on, in a sentence."}, &ClusterStatus::phase);
+  visit.field({.name = "ready", .text = "Ready members of all, as in 2/3."}, &ClusterStatus::ready);
+  visit.field({.name = "conditions",
+               .text = "Ready, Available, Progressing, Degraded, Frozen, CertificatesValid.",
+               .max_items = 16,
+               .list_key = "type"},
+              &ClusterStatus::conditions);
+  visit.field({.name = "replicas", .text = "Members that there are."}, &ClusterStatus::replicas);
+  visit.field({.name = "readyReplicas", .text = "Members that are ready."},
+              &ClusterStatus::ready_replicas);
+  visit.field({.name = "selector", .text = "Selects the members' Pods."}, &ClusterStatus::selector);
+  visit.field({.name = "members", .text = "Every member.", .max_items = 64, .list_key = "name"},
+              &ClusterStatus::members);
+  visit.field({.name = "leader", .text = "The member that leads."}, &ClusterStatus::leader);
+  visit.field({.name = "version", .text = "Versions of etcd."}, &ClusterStatus::version);
+  visit.field({.name = "clusterID", .text = "etcd's ID of the cluster, once it has formed."},
+              &ClusterStatus::cluster_id);
+  visit.field({.name = "formation",
+               .text = "The number of the attempt to form the cluster: 1, and one more for each "
+                       "that was given up before it formed."},
+              &ClusterStatus::formation);
+  visit.field({.name = "waiting",
+               .text = "Every rule that acts, waits, or may not act: why something is not done.",
+               .max_items = 64},
+              &ClusterStatus::waiting);
+  visit.field({.name = "intent", .text = "The disruptive step under way."}, &ClusterStatus::intent);
+  visit.field(
+      {.name = "target", .text = "The last valid spec that was taken up, with its defaults."},
+      &ClusterStatus::target);
+  visit.field({.name = "operator", .text = "The identity of the operator that it belongs to."},
+              &ClusterStatus::operator_identity);
+}
+
+}  // namespace quorate::api

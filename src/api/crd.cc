@@ -1,0 +1,230 @@
+#include "api/crd.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "api/schema.h"
+#include "json/yaml.h"
+
+namespace quorate::api {
+
+// ---- Schemas of values ----
+
+json::Object make_text_schema(const TextRule* rule) {
+  json::Object schema{{"type", "string"}};
+  if (rule) {
+    schema["pattern"] = rule->pattern;
+    schema["maxLength"] = rule->max_length;
+  }
+  return schema;
+}
+
+void put_rules(json::Object& schema, std::span<const CelRule> rules) {
+  auto& list = schema["x-kubernetes-validations"];
+  if (!list.is_array()) list = json::Array();
+  for (const auto& rule : rules)
+    list.get_array().push_back(json::Object{{"rule", rule.rule}, {"message", rule.message}});
+}
+
+namespace {
+
+void put_quantity_rules(json::Object& schema, const About& about) {
+  auto put = [&](const std::string& rule, const std::string& message) {
+    CelRule one{rule, message};
+    put_rules(schema, {&one, 1});
+  };
+  if (about.positive)
+    put("quantity(string(self)).isGreaterThan(quantity('0'))", "must be more than 0");
+  if (about.at_least) {
+    auto least = Quantity::of(*about.at_least).text();
+    put(fmt::format("quantity(string(self)).compareTo(quantity('{}')) >= 0", least),
+        fmt::format("must be at least {}", least));
+  }
+}
+
+}  // namespace
+
+void put_about(json::Object& schema, const About& about) {
+  schema["description"] = about.text;
+  if (about.minimum) schema["minimum"] = *about.minimum;
+  if (about.maximum) schema["maximum"] = *about.maximum;
+  if (about.max_items) schema["maxItems"] = about.max_items;
+  if (!about.list_key.empty()) {
+    schema["x-kubernetes-list-type"] = "map";
+    schema["x-kubernetes-list-map-keys"] = json::Array{json::Value(about.list_key)};
+  }
+  if (about.rule) {
+    auto& text = about.max_items ? schema["items"].as_object() : schema;
+    text["pattern"] = about.rule->pattern;
+    text["maxLength"] = about.rule->max_length;
+  }
+  put_quantity_rules(schema, about);
+}
+
+namespace {
+
+// ---- Rules on the whole EtcdCluster ----
+
+// What a formed cluster cannot have changed: only the object as a whole sees that it has formed.
+constexpr std::string_view kFormed = "has(oldSelf.status) && has(oldSelf.status.clusterID)";
+
+std::string same_or_both_absent(std::string_view parent, std::string_view field) {
+  return fmt::format(
+      "has(self.{0}.{1}) == has(oldSelf.{0}.{1}) && "
+      "(!has(self.{0}.{1}) || self.{0}.{1} == oldSelf.{0}.{1})",
+      parent, field);
+}
+
+// Equal amounts, however they are written.
+std::string same_amount(std::string_view list, std::string_view field) {
+  auto have = [&](std::string_view object) {
+    return fmt::format("has({0}.spec.resources.{1}) && has({0}.spec.resources.{1}.{2})", object,
+                       list, field);
+  };
+  auto amount = [&](std::string_view object) {
+    return fmt::format("quantity(string({}.spec.resources.{}.{}))", object, list, field);
+  };
+  return fmt::format("(({0}) == ({1}) && (!({0}) || {2}.compareTo({3}) == 0))", have("self"),
+                     have("oldSelf"), amount("self"), amount("oldSelf"));
+}
+
+json::Object make_rule(const std::string& rule, std::string_view message) {
+  return {{"rule", rule}, {"message", message}};
+}
+
+json::Array make_cluster_rules() {
+  auto unless_formed = [](const std::string& rule) {
+    return fmt::format("!({}) || ({})", kFormed, rule);
+  };
+  json::Array rules;
+  rules.push_back(
+      make_rule(fmt::format("self.metadata.name.size() <= {} && self.metadata.name.matches('{}')",
+                            kMaxClusterName, kClusterNamePattern),
+                fmt::format("metadata.name must be at most {} characters: {}", kMaxClusterName,
+                            kClusterNameRule.words)));
+  rules.push_back(make_rule(unless_formed("self.spec.replicas == oldSelf.spec.replicas"),
+                            "spec.replicas cannot be changed yet once the cluster has formed"));
+  rules.push_back(
+      make_rule(unless_formed("!has(self.spec.version) || !has(oldSelf.status.version) || "
+                              "!has(oldSelf.status.version.target) || "
+                              "self.spec.version == oldSelf.status.version.target"),
+                "spec.version cannot be changed yet once the cluster has formed"));
+  rules.push_back(make_rule(unless_formed(same_or_both_absent("spec", "image")),
+                            "spec.image cannot be changed yet once the cluster has formed"));
+  rules.push_back(make_rule(
+      unless_formed(same_amount("requests", "cpu") + " && " + same_amount("requests", "memory") +
+                    " && " + same_amount("limits", "cpu") + " && " +
+                    same_amount("limits", "memory")),
+      "spec.resources cannot be changed yet once the cluster has formed"));
+  return rules;
+}
+
+// ---- Definitions ----
+
+struct Column {
+  std::string_view name;
+  std::string_view type;
+  std::string_view path;
+};
+
+constexpr std::array kClusterColumns{
+    Column{"Ready", "string", ".status.ready"},
+    Column{"Status", "string", ".status.phase"},
+    Column{"Version", "string", ".status.version.current"},
+    Column{"Leader", "string", ".status.leader"},
+    Column{"Age", "date", ".metadata.creationTimestamp"},
+};
+constexpr std::array kMemberColumns{
+    Column{"Cluster", "string", ".spec.clusterName"},
+    Column{"ID", "string", ".spec.memberID"},
+    Column{"Role", "string", ".spec.role"},
+    Column{"Ready", "boolean", ".status.ready"},
+    Column{"Version", "string", ".status.version"},
+    Column{"Age", "date", ".metadata.creationTimestamp"},
+};
+
+json::Array make_columns(std::span<const Column> columns) {
+  json::Array out;
+  for (const auto& column : columns)
+    out.push_back(
+        json::Object{{"name", column.name}, {"type", column.type}, {"jsonPath", column.path}});
+  return out;
+}
+
+template <class Spec, class Status>
+json::Object make_object_schema(std::string_view text, json::Array rules) {
+  auto spec = SchemaOf<Spec>::make();
+  json::Object schema{
+      {"type", "object"},
+      {"description", text},
+      {"required", json::Array{"spec"}},
+      {"properties",
+       json::Object{
+           {"apiVersion", json::Object{{"type", "string"}}},
+           {"kind", json::Object{{"type", "string"}}},
+           {"metadata", json::Object{{"type", "object"}}},
+           {"spec", std::move(spec)},
+           {"status", SchemaOf<Status>::make()},
+       }},
+  };
+  if (!rules.empty()) schema["x-kubernetes-validations"] = std::move(rules);
+  return schema;
+}
+
+json::Value make_crd(const KindNames& names, json::Object schema, json::Object subresources,
+                     std::span<const Column> columns) {
+  return json::Object{
+      {"apiVersion", "apiextensions.k8s.io/v1"},
+      {"kind", "CustomResourceDefinition"},
+      {"metadata", json::Object{{"name", fmt::format("{}.{}", names.plural, kGroup)}}},
+      {"spec",
+       json::Object{
+           {"group", kGroup},
+           {"names", json::Object{{"kind", names.kind},
+                                  {"listKind", fmt::format("{}List", names.kind)},
+                                  {"plural", names.plural},
+                                  {"singular", names.singular},
+                                  {"shortNames", json::Array{json::Value(names.short_name)}},
+                                  {"categories", json::Array{"quorate"}}}},
+           {"scope", "Namespaced"},
+           {"versions", json::Array{json::Object{
+                            {"name", kVersion},
+                            {"served", true},
+                            {"storage", true},
+                            {"additionalPrinterColumns", make_columns(columns)},
+                            {"subresources", std::move(subresources)},
+                            {"schema", json::Object{{"openAPIV3Schema", std::move(schema)}}},
+                        }}},
+       }},
+  };
+}
+
+}  // namespace
+
+std::vector<json::Value> make_crds() {
+  json::Object scale{{"specReplicasPath", ".spec.replicas"},
+                     {"statusReplicasPath", ".status.replicas"},
+                     {"labelSelectorPath", ".status.selector"}};
+  return {
+      make_crd(
+          kClusterKind,
+          make_object_schema<ClusterSpec, ClusterStatus>("An etcd cluster.", make_cluster_rules()),
+          {{"status", json::Object()}, {"scale", std::move(scale)}}, kClusterColumns),
+      make_crd(kMemberKind,
+               make_object_schema<MemberSpec, MemberStatus>(
+                   "The record of one member of an EtcdCluster. The operator writes it.", {}),
+               {{"status", json::Object()}}, kMemberColumns),
+  };
+}
+
+std::vector<GeneratedFile> render_crds() {
+  std::vector<GeneratedFile> files;
+  for (const auto& crd : make_crds())
+    files.push_back(
+        {fmt::format("deploy/crds/{}.yaml", json::text_or(crd, "/spec/names/plural", "")),
+         "# Generated from src/api; do not edit.\n" + json::render_yaml(crd)});
+  return files;
+}
+
+}  // namespace quorate::api

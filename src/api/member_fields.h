@@ -1,0 +1,101 @@
+#pragma once
+
+#include "api/cluster_fields.h"
+#include "api/member.h"
+
+// EtcdMember, field by field: the one description of it.
+namespace quorate::api {
+
+template <class Visitor>
+void describe(Visitor& visit, const Formation*) {
+  visit.type("The attempt to form the cluster that the member was made for.");
+  visit.field({.name = "number",
+               .text = "1, and one more for each attempt that was given up.",
+               .required = true,
+               .minimum = 1},
+              &Formation::number);
+  visit.field({.name = "firstOrdinal",
+               .text = "The lowest ordinal of its members.",
+               .required = true,
+               .minimum = 0},
+              &Formation::first);
+  visit.field({.name = "size", .text = "How many members it has.", .required = true, .minimum = 1},
+              &Formation::size);
+}
+
+template <class Visitor>
+void describe(Visitor& visit, const Identity*) {
+  visit.field({.name = "clusterUID",
+               .text = "UID of the EtcdCluster.",
+               .required = true,
+               .rule = &kUidRule},
+              &Identity::cluster_uid);
+  visit.field({.name = "ordinal",
+               .text = "The number in its name; never used twice.",
+               .required = true,
+               .minimum = 0},
+              &Identity::ordinal);
+  visit.field(
+      {.name = "incarnation", .text = "Of its data directory.", .required = true, .minimum = 1},
+      &Identity::incarnation);
+  visit.field({.name = "formation",
+               .text = "The attempt to form the cluster that it was made for.",
+               .required = true},
+              &Identity::formation);
+  visit.field({.name = "clusterID", .text = "etcd's ID of the cluster, once it has formed."},
+              &Identity::cluster_id);
+  visit.field({.name = "memberID", .text = "etcd's ID of the member, once it is known."},
+              &Identity::member_id);
+  visit.field(
+      {.name = "started", .text = "It was seen as this member, with data that it must not lose."},
+      &Identity::started);
+}
+
+inline constexpr std::array kMemberRules{
+    CelRule{"self.clusterName == oldSelf.clusterName && self.clusterUID == oldSelf.clusterUID && "
+            "self.ordinal == oldSelf.ordinal && self.incarnation == oldSelf.incarnation && "
+            "self.formation == oldSelf.formation && self.peerURL == oldSelf.peerURL",
+            "who a member is, is written once"},
+    CelRule{"!has(oldSelf.clusterID) || (has(self.clusterID) && self.clusterID == "
+            "oldSelf.clusterID)",
+            "clusterID is written once"},
+    CelRule{"!has(oldSelf.memberID) || (has(self.memberID) && self.memberID == oldSelf.memberID)",
+            "memberID is written once"}};
+
+template <class Visitor>
+void describe(Visitor& visit, const MemberSpec*) {
+  visit.type("Who the member is, written down before anything is done with it.");
+  visit.field({.name = "clusterName",
+               .text = "Name of the EtcdCluster.",
+               .required = true,
+               .rule = &kClusterNameRule},
+              &MemberSpec::cluster_name);
+  visit.flat(&MemberSpec::identity);
+  visit.field({.name = "version", .text = "Version of etcd to run.", .required = true},
+              &MemberSpec::version);
+  visit.field({.name = "role", .text = "Whether it is to vote.", .defaulted = true},
+              &MemberSpec::role);
+  visit.field({.name = "peerURL",
+               .text = "Where other members reach it: part of its identity.",
+               .required = true,
+               .rule = &kPeerUrlRule},
+              &MemberSpec::peer_url);
+  visit.field({.name = "run", .text = "Its Pod may exist, and should."}, &MemberSpec::run);
+  visit.field(
+      {.name = "volumeUID", .text = "UID of the claim that holds its data.", .rule = &kUidRule},
+      &MemberSpec::volume_uid);
+  visit.field(
+      {.name = "abandoned", .text = "Its formation was given up before the cluster had formed."},
+      &MemberSpec::abandoned);
+  for (const auto& rule : kMemberRules) visit.rule(rule);
+}
+
+template <class Visitor>
+void describe(Visitor& visit, const MemberStatus*) {
+  visit.type("What was verified.");
+  visit.field({.name = "ready", .text = "It is verified and serves."}, &MemberStatus::ready);
+  visit.field({.name = "podUID", .text = "UID of its Pod."}, &MemberStatus::pod_uid);
+  visit.field({.name = "version", .text = "The version that it runs."}, &MemberStatus::version);
+}
+
+}  // namespace quorate::api

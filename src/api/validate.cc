@@ -1,0 +1,242 @@
+#include "api/validate.h"
+
+#include <fmt/format.h>
+
+#include "api/cluster_fields.h"
+#include "base/strings.h"
+
+namespace quorate::api {
+
+std::string text(const Problems& problems) {
+  std::vector<std::string> lines;
+  for (const auto& problem : problems) lines.push_back(problem.text());
+  return join(lines, "; ");
+}
+
+namespace {
+
+// ---- The limits that the descriptions declare ----
+
+struct Check {
+  const std::string& path;
+  const About& about;
+  Problems& problems;
+
+  void complain(std::string message) const { problems.push_back({path, std::move(message)}); }
+
+  void value(int number) const {
+    if ((!about.minimum || number >= *about.minimum) &&
+        (!about.maximum || number <= *about.maximum))
+      return;
+    if (about.minimum && about.maximum)
+      complain(fmt::format("{} must be between {} and {}", number, *about.minimum, *about.maximum));
+    else if (about.minimum)
+      complain(fmt::format("{} must be at least {}", number, *about.minimum));
+    else
+      complain(fmt::format("{} must be at most {}", number, *about.maximum));
+  }
+  void value(const std::string& text) const {
+    if (!about.rule) return;
+    if (text.size() > about.rule->max_length)
+      complain(fmt::format("is {} characters long, must be at most {}", text.size(),
+                           about.rule->max_length));
+    else if (!about.rule->holds(text))
+      complain(fmt::format("\"{}\" must be {}", text, about.rule->words));
+  }
+  void value(const Quantity& quantity) const {
+    if (about.positive && quantity.sign() <= 0)
+      complain(fmt::format("{} must be more than 0", quantity.text()));
+    if (about.at_least && quantity < Quantity::of(*about.at_least))
+      complain(fmt::format("{} must be at least {}", quantity.text(),
+                           Quantity::of(*about.at_least).text()));
+  }
+  void value(const EtcdVersion& version) const {
+    if (auto supported = check_supported(version); !supported)
+      complain(supported.error().message());
+  }
+  void value(bool) const {}
+  template <NamedEnum E>
+  void value(const E&) const {}
+};
+
+template <class T>
+class FieldChecker {
+ public:
+  FieldChecker(const T& in, std::string path, Problems& problems)
+      : in_(in), path_(std::move(path)), problems_(problems) {}
+
+  void type(std::string_view) {}
+  void rule(const CelRule&) {}
+  template <class F>
+  void field(const About& about, F T::*member) {
+    check(path_ + "." + std::string(about.name), about, in_.*member);
+  }
+
+ private:
+  template <class F>
+  void check(const std::string& path, const About& about, const std::optional<F>& value) {
+    if (value) check(path, about, *value);
+  }
+  template <class F>
+  void check(const std::string& path, const About& about, const std::vector<F>& values) {
+    if (values.size() > about.max_items)
+      problems_.push_back({path, fmt::format("has {} entries, may have at most {}", values.size(),
+                                             about.max_items)});
+    for (std::size_t i = 0; i < values.size(); ++i)
+      check(fmt::format("{}[{}]", path, i), about, values[i]);
+  }
+  template <class F>
+  void check(const std::string& path, const About& about, const F& value) {
+    if constexpr (Described<F>) {
+      FieldChecker<F> inner(value, path, problems_);
+      describe(inner, &value);
+    } else {
+      Check{path, about, problems_}.value(value);
+    }
+  }
+
+  const T& in_;
+  std::string path_;
+  Problems& problems_;
+};
+
+// ---- What no single field can say ----
+
+void check_storage(const StorageSpec& storage, Problems& problems) {
+  if (storage.claim && storage.empty_dir)
+    problems.push_back({"spec.storage", "claim and emptyDir are both given; leave out one"});
+  if (!storage.claim && !storage.empty_dir)
+    problems.push_back({"spec.storage", "neither claim nor emptyDir is given; give one"});
+}
+
+void check_limit(std::string_view name, const std::optional<Quantity>& request,
+                 const std::optional<Quantity>& limit, Problems& problems) {
+  if (request && limit && *limit < *request)
+    problems.push_back(
+        {fmt::format("spec.resources.limits.{}", name),
+         fmt::format("{} must be at least the request of {}", limit->text(), request->text())});
+}
+
+// ---- Changes ----
+
+std::string shown(const std::optional<Quantity>& quantity) {
+  return quantity ? quantity->text() : "none";
+}
+
+void check_storage_change(const StorageSpec& before, const StorageSpec& after, Problems& problems) {
+  auto kind = [](const StorageSpec& storage) { return storage.claim ? "claim" : "emptyDir"; };
+  if (before.claim.has_value() != after.claim.has_value()) {
+    problems.push_back(
+        {"spec.storage", fmt::format("cannot be changed from {} to {}: data does not move by "
+                                     "itself; go back to {}",
+                                     kind(before), kind(after), kind(before))});
+    return;
+  }
+  if (before.claim && after.claim) {
+    const auto& class_before = before.claim->storage_class_name;
+    const auto& class_after = after.claim->storage_class_name;
+    if (class_before != class_after)
+      problems.push_back(
+          {"spec.storage.claim.storageClassName",
+           fmt::format("cannot be changed from {} to {}: volumes do not move between classes",
+                       class_before ? "\"" + *class_before + "\"" : "the default",
+                       class_after ? "\"" + *class_after + "\"" : "the default")});
+    if (after.claim->size < before.claim->size)
+      problems.push_back({"spec.storage.claim.size",
+                          fmt::format("cannot shrink from {} to {}: a volume only grows; write {} "
+                                      "or more",
+                                      before.claim->size.text(), after.claim->size.text(),
+                                      before.claim->size.text())});
+  }
+  if (before.empty_dir != after.empty_dir)
+    problems.push_back(
+        {"spec.storage.emptyDir", "cannot be changed: the data of the members would be lost"});
+  if (before.retention != after.retention)
+    problems.push_back({"spec.storage.retention.whenDeleted",
+                        fmt::format("cannot be changed from {} to {} yet",
+                                    enum_name(before.retention.when_deleted),
+                                    enum_name(after.retention.when_deleted))});
+}
+
+void check_tls_change(std::string_view side, const TlsSide& before, const TlsSide& after,
+                      Problems& problems) {
+  if (before == after) return;
+  problems.push_back(
+      {fmt::format("spec.tls.{}.mode", side),
+       fmt::format("cannot be changed from {} to {} yet: members with and without "
+                   "TLS do not understand each other; go back to {}",
+                   enum_name(before.mode), enum_name(after.mode), enum_name(before.mode))});
+}
+
+// What would need members to be added, removed or rolled.
+void check_formed_change(const ClusterSpec& before, const ClusterSpec& after, Problems& problems) {
+  if (before.replicas != after.replicas)
+    problems.push_back({"spec.replicas",
+                        fmt::format("cannot be changed from {} to {} yet: the cluster has formed; "
+                                    "go back to {}",
+                                    before.replicas, after.replicas, before.replicas)});
+  if (before.version && after.version && before.version != after.version)
+    problems.push_back(
+        {"spec.version",
+         fmt::format("cannot be changed from {} to {} yet: the cluster has formed; "
+                     "go back to {}",
+                     before.version->text(), after.version->text(), before.version->text())});
+  if (before.image != after.image)
+    problems.push_back(
+        {"spec.image", "cannot be changed yet: the cluster has formed; go back to what it was"});
+  if (before.resources != after.resources)
+    problems.push_back(
+        {"spec.resources",
+         fmt::format("cannot be changed yet: the cluster has formed; go back to requests cpu {}, "
+                     "memory {} and limits cpu {}, memory {}",
+                     shown(before.resources.requests.cpu), shown(before.resources.requests.memory),
+                     shown(before.resources.limits.cpu), shown(before.resources.limits.memory))});
+}
+
+}  // namespace
+
+Problems validate(const ClusterSpec& spec) {
+  Problems problems;
+  FieldChecker<ClusterSpec> checker(spec, "spec", problems);
+  describe(checker, &spec);
+  check_storage(spec.storage, problems);
+  check_limit("cpu", spec.resources.requests.cpu, spec.resources.limits.cpu, problems);
+  check_limit("memory", spec.resources.requests.memory, spec.resources.limits.memory, problems);
+  return problems;
+}
+
+Problems validate_name(std::string_view cluster) {
+  Problems problems;
+  const std::string path = "metadata.name";
+  Check{path, {.name = "name", .rule = &kClusterNameRule}, problems}.value(std::string(cluster));
+  return problems;
+}
+
+Problems validate_change(const ClusterSpec& before, const ClusterSpec& after, bool formed) {
+  Problems problems;
+  check_storage_change(before.storage, after.storage, problems);
+  check_tls_change("peer", before.tls.peer, after.tls.peer, problems);
+  check_tls_change("client", before.tls.client, after.tls.client, problems);
+  if (formed) check_formed_change(before, after, problems);
+  return problems;
+}
+
+Problems warnings(const ClusterSpec& spec) {
+  Problems problems;
+  if (spec.replicas % 2 == 0)
+    problems.push_back({"spec.replicas", fmt::format("{} members tolerate no more failures than {}",
+                                                     spec.replicas, spec.replicas - 1)});
+  if (spec.version) {
+    const auto* release = find_release(*spec.version);
+    if (release && !release->supported)
+      problems.push_back({"spec.version", fmt::format("{} is no longer supported by the etcd "
+                                                      "project",
+                                                      spec.version->text())});
+  }
+  if (!spec.tls.client.on())
+    problems.push_back({"spec.tls.client.mode",
+                        "whoever reaches the client port can read, write and remove members"});
+  return problems;
+}
+
+}  // namespace quorate::api
