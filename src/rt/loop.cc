@@ -20,6 +20,10 @@ namespace asio = boost::asio;
 
 namespace quorate::rt {
 
+Monotonic detail::machine_now() {
+  return Monotonic(std::chrono::steady_clock::now().time_since_epoch());
+}
+
 namespace {
 
 class MachineClock final : public Clock {

@@ -6,8 +6,6 @@ namespace quorate::rt::detail {
 
 asio::execution_context::id MachineParking::id;
 
-Monotonic machine_now() { return Monotonic(std::chrono::steady_clock::now().time_since_epoch()); }
-
 MachineParking::MachineParking(asio::execution_context& owner)
     : asio::execution_context::service(owner), timer_(static_cast<asio::io_context&>(owner)) {}
 

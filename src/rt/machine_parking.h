@@ -36,6 +36,6 @@ class MachineParking final : public boost::asio::execution_context::service, pub
   bool shut_down_ = false;
 };
 
-Monotonic machine_now();
+Monotonic machine_now();  // in loop.cc, the one place that reads the machine's clocks
 
 }  // namespace quorate::rt::detail
