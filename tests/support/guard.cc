@@ -1,6 +1,5 @@
 #include "tests/support/guard.h"
 
-#include <fcntl.h>
 #include <linux/close_range.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>

@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <filesystem>
-#include <initializer_list>
 #include <map>
 #include <optional>
 #include <ostream>
