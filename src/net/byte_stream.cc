@@ -18,7 +18,7 @@ class PlainStream final : public ByteStream {
       if (got > 0) return Moved{Moved::State::kSome, static_cast<std::size_t>(got)};
       if (got == 0) return Moved{Moved::State::kEnd, 0};
       if (errno == EAGAIN) return Moved{Moved::State::kBlocked, 0};
-      if (errno != EINTR) return fail(errno_error("read", errno).as(Code::kUnavailable));
+      if (errno != EINTR) return fail(broken_connection("read", errno));
     }
   }
 
@@ -27,7 +27,7 @@ class PlainStream final : public ByteStream {
       auto sent = ::send(socket_->fd(), from.data(), from.size(), MSG_NOSIGNAL);
       if (sent >= 0) return Moved{Moved::State::kSome, static_cast<std::size_t>(sent)};
       if (errno == EAGAIN) return Moved{Moved::State::kBlocked, 0};
-      if (errno != EINTR) return fail(errno_error("write", errno).as(Code::kUnavailable));
+      if (errno != EINTR) return fail(broken_connection("write", errno));
     }
   }
 

@@ -64,6 +64,7 @@ class PooledClient final : public Client {
   Task<void> close() override { return pool_->close(); }
   void replace_tls(std::shared_ptr<TlsContext> tls) override { pool_->replace_tls(std::move(tls)); }
   Counters counters() const override { return pool_->counters(); }
+  const rt::Runtime& runtime() const override { return pool_->runtime(); }
 
  private:
   using Pool = std::shared_ptr<ClientPool>;

@@ -19,24 +19,22 @@ int socket_error(int fd) {
   return error;
 }
 
-Error refused(const Address& address, int number) {
-  return errno_error("connect to " + address.text(), number).as(Code::kUnavailable);
-}
-
 Task<Result<std::unique_ptr<Socket>>> connect_to(rt::Runtime runtime, Address address,
                                                  rt::Deadline deadline) {
   const int fd = ::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (fd < 0) co_return fail(refused(address, errno));
+  if (fd < 0) co_return fail(broken_connection("connect", errno));
   auto socket = std::make_unique<Socket>(runtime, fd);
   // Without it WINDOW_UPDATEs wait for acknowledgements, and streams take twice as long.
   const int on = 1;
   ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
   if (::connect(fd, address.native(), address.size()) != 0) {
-    if (errno != EINPROGRESS) co_return fail(refused(address, errno));
+    if (errno != EINPROGRESS) co_return fail(broken_connection("connect", errno));
     auto waited = co_await socket->wait(Socket::Direction::kWrite, deadline);
-    if (!waited && waited.error() == Code::kTimeout) co_return fail(refused(address, ETIMEDOUT));
+    if (!waited && waited.error() == Code::kTimeout)
+      co_return fail(broken_connection("connect", ETIMEDOUT));
     if (!waited) co_return fail(std::move(waited).error());
-    if (const int error = socket_error(fd); error != 0) co_return fail(refused(address, error));
+    if (const int error = socket_error(fd); error != 0)
+      co_return fail(broken_connection("connect", error));
   }
   co_return socket;
 }
@@ -57,6 +55,7 @@ Task<Result<std::unique_ptr<Socket>>> connect(rt::Runtime runtime, std::string h
     auto socket = co_await connect_to(runtime, addresses[i], share);
     if (socket || socket.error() == Code::kCancelled) co_return socket;
     last = std::move(socket).error();
+    if (!Address::parse(host, port)) last = std::move(*last).in(addresses[i].text());
   }
   if (!last) co_return fail(Code::kTimeout, "deadline passed");
   co_return fail(std::move(*last));

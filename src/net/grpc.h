@@ -65,11 +65,13 @@ class GrpcChannel {
                                                                   std::string message,
                                                                   GrpcOptions options,
                                                                   rt::Deadline head_deadline) = 0;
+  // Ends when the call has a stream, before the server has said anything: many servers only do so
+  // after the first message. A refusal shows in the first read.
   virtual Task<Result<std::unique_ptr<GrpcDuplex>>> duplex(std::string method, GrpcOptions options,
                                                            rt::Deadline head_deadline) = 0;
 };
 
-// `client` outlives the channel and all its streams.
+// `client` outlives the channel; its streams may outlive both.
 std::unique_ptr<GrpcChannel> make_grpc_channel(Client& client);
 
 // A status other than OK as an Error that carries it.

@@ -16,7 +16,9 @@ struct HttpClientOptions {
   // is dead.
   Duration ping_after = std::chrono::seconds(30);
   Duration ping_timeout = std::chrono::seconds(15);
-  std::uint32_t window = 1 << 20;  // per stream and connection
+  // How much a stream may receive before it is read. A connection takes sixteen times as much, so
+  // that streams which nobody reads hold up neither the others nor the memory.
+  std::uint32_t window = 1 << 20;
 };
 
 // Connects on first use, again after a loss. Must be closed before it goes.
@@ -38,6 +40,7 @@ class Client : public HttpClient {
     int open_streams = 0;
   };
   virtual Counters counters() const = 0;
+  virtual const rt::Runtime& runtime() const = 0;
 };
 
 std::unique_ptr<Client> make_client(rt::Runtime runtime, HttpClientOptions options);

@@ -41,6 +41,10 @@ void Socket::wake() {
   descriptor_->handle.cancel(ignored);
 }
 
+Error broken_connection(std::string_view operation, int number) {
+  return Error(Code::kUnavailable, errno_error(operation, number).message()).in(operation);
+}
+
 Task<Result<void>> yield() {
   co_await asio::post(asio::use_awaitable);
   co_return co_await rt::check_cancelled();

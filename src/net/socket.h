@@ -36,6 +36,10 @@ class Socket {
   std::unique_ptr<Descriptor> descriptor_;
 };
 
+// kUnavailable: a system call on a connection failed. Unlike errno_error it carries no status,
+// which here is the other side's word alone.
+Error broken_connection(std::string_view operation, int number);
+
 // Lets the other fibers run: for loops that could go on for long without a wait.
 [[nodiscard]] Task<Result<void>> yield();
 

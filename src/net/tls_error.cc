@@ -5,6 +5,7 @@
 #include <array>
 
 #include "net/address.h"
+#include "net/socket.h"
 #include "net/tls_native.h"
 
 namespace quorate::net {
@@ -140,7 +141,7 @@ Error tls_error(SSL* ssl, int code, int number) {
     ERR_clear_error();
     if (number == 0)
       return Error(Code::kUnavailable, "the peer broke the connection off").in("tls");
-    return errno_error("tls", number).as(Code::kUnavailable);
+    return broken_connection("tls", number);
   }
   if (!notes.refusal.empty()) {
     ERR_clear_error();
