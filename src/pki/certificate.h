@@ -42,6 +42,11 @@ class Certificate {
   [[nodiscard]] bool for_clients() const;
   [[nodiscard]] std::string fingerprint() const;  // SHA-256 of the DER, 64 hexadecimal digits
 
+  // Key identifiers in hexadecimal, empty if it has none: a leaf's authority_key_id() is the
+  // subject_key_id() of the CA that signed it.
+  [[nodiscard]] std::string subject_key_id() const;
+  [[nodiscard]] std::string authority_key_id() const;
+
   // True if this certificate speaks of this key.
   [[nodiscard]] bool matches(const PrivateKey& key) const;
   // True if a server of this name or address may show it: wildcards as in RFC 6125.

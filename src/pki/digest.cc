@@ -1,0 +1,30 @@
+#include "pki/digest.h"
+
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+
+#include "base/bytes.h"
+#include "base/check.h"
+
+namespace quorate::pki {
+
+Sha256 sha256(std::string_view bytes) {
+  Sha256 digest{};
+  CHECK(EVP_Digest(bytes.data(), bytes.size(), digest.data(), nullptr, EVP_sha256(), nullptr) == 1);
+  return digest;
+}
+
+std::string sha256_hex(std::string_view bytes) {
+  const auto digest = sha256(bytes);
+  return encode_hex({reinterpret_cast<const char*>(digest.data()), digest.size()});
+}
+
+Sha256 hmac_sha256(std::string_view key, std::string_view bytes) {
+  Sha256 digest{};
+  CHECK(HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
+             reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), digest.data(),
+             nullptr) != nullptr);
+  return digest;
+}
+
+}  // namespace quorate::pki
