@@ -15,6 +15,9 @@ namespace quorate::etcd {
 // One member's client endpoint. Never a Service or a list: whoever asks must know whom.
 struct Target {
   std::string endpoint;  // https://host:port or http://host:port
+  // The name that the server's certificate must have, if it is not the endpoint's host: a Pod is
+  // reached by its address and known by its name.
+  std::string server_name = {};
   // Whom to trust and who to be; required for https, unused for http.
   std::shared_ptr<const Identity> identity;
   // If given, an answer from anybody else is a failure (kConflict; kWrongCluster, kWrongMember),

@@ -197,8 +197,11 @@ Error map_failure(Error error, Effect effect) {
     Code code = code_of(*error.status(), effect);
     return std::move(error).as(code);
   }
-  // A failure on the way: the transport knows whether anything was sent.
-  if (error == Code::kUnknownOutcome && effect == Effect::kRead)
+  // A failure on the way: the transport knows whether anything was sent, and an answer that cannot
+  // be used (too large, not gRPC) came after all.
+  bool unusable = error == Code::kInvalid || error == Code::kCorrupt;
+  if (effect == Effect::kWrite && unusable) return std::move(error).as(Code::kUnknownOutcome);
+  if (effect == Effect::kRead && error == Code::kUnknownOutcome)
     return std::move(error).as(Code::kUnavailable);
   return error;
 }

@@ -80,6 +80,12 @@ TEST(Errors, ALostAnswerIsUnknownForAWriteAndUnavailableForARead) {
   EXPECT_EQ(map_failure(lost, Effect::kRead).code(), Code::kUnavailable);
 }
 
+TEST(Errors, AnAnswerThatCannotBeUsedLeavesAWriteOpen) {
+  Error large(Code::kInvalid, "the answer is larger than 9 bytes");
+  EXPECT_EQ(map_failure(large, Effect::kWrite).code(), Code::kUnknownOutcome);
+  EXPECT_EQ(map_failure(large, Effect::kRead).code(), Code::kInvalid);
+}
+
 TEST(Errors, WhatWasNeverSentKeepsTheTransportsCode) {
   for (auto effect : {Effect::kRead, Effect::kWrite}) {
     EXPECT_EQ(

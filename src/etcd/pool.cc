@@ -15,7 +15,8 @@ namespace quorate::etcd {
 namespace {
 
 std::string key_of(const Target& target, const net::Endpoint& endpoint) {
-  return fmt::format("{} {}", target.endpoint, endpoint.tls ? target.identity->fingerprint() : "-");
+  return fmt::format("{} {} {}", target.endpoint, target.server_name,
+                     endpoint.tls ? target.identity->fingerprint() : "-");
 }
 
 // TLS contexts by identity, the one used longest ago first to go. A connection keeps its own alive.
@@ -76,6 +77,7 @@ struct Pool::State {
       TRY(client.tls, contexts.get(*target.identity));
     }
     client.endpoint = std::move(endpoint);
+    client.endpoint.server_name = target.server_name;
     client.connect_timeout = options.connect_timeout;
     client.ping_after = options.ping_after;
     client.ping_timeout = options.ping_timeout;
