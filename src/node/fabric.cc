@@ -1,0 +1,193 @@
+#include "node/fabric.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <filesystem>
+
+#include "base/check.h"
+#include "node/namespaces.h"
+#include "node/netlink.h"
+#include "node/refusal.h"
+#include "node/small_file.h"
+
+namespace quorate::node {
+namespace {
+
+std::string state_file(const std::string& directory) { return directory + "/fabric"; }
+
+// A failed step of the holder: the call and its errno, explained by the parent.
+struct Refused {
+  std::string call;
+  int number = 0;
+};
+using Step = tl::expected<void, Refused>;
+
+tl::unexpected<Refused> refused(std::string call, int number = errno) {
+  return tl::unexpected<Refused>({std::move(call), number});
+}
+
+Step write_map(const char* path, const std::string& text) {
+  Fd fd(::open(path, O_WRONLY | O_CLOEXEC));
+  if (!fd) return refused(fmt::format("open {}", path));
+  if (::write(fd.get(), text.data(), text.size()) < 0)
+    return refused(fmt::format("write {}", path));
+  return {};
+}
+
+// The caller becomes uid 0 of a new user namespace: the one mapping that everybody may make.
+Step become_root_inside() {
+  auto uid = ::geteuid();
+  auto gid = ::getegid();
+  if (::unshare(CLONE_NEWUSER) != 0) return refused("unshare(CLONE_NEWUSER)");
+  if (auto done = write_map("/proc/self/setgroups", "deny"); !done) return done;
+  if (auto done = write_map("/proc/self/uid_map", fmt::format("0 {} 1", uid)); !done) return done;
+  return write_map("/proc/self/gid_map", fmt::format("0 {} 1", gid));
+}
+
+Result<void> lay_wires() {
+  TRY(auto netlink, Netlink::open());
+  TRY(netlink.set_up("lo"));
+  TRY(netlink.add_bridge(fabric_links::kBridge));
+  TRY(netlink.add_address(fabric_links::kBridge, {layout::kFabric, layout::kPods.prefix}));
+  TRY(netlink.set_up(fabric_links::kBridge));
+  return netlink.add_local_route(layout::kServices);
+}
+
+Step make_namespaces() {
+  if (auto done = become_root_inside(); !done) return done;
+  if (::unshare(CLONE_NEWNET) != 0) return refused("unshare(CLONE_NEWNET)");
+  if (::unshare(CLONE_NEWNS) != 0) return refused("unshare(CLONE_NEWNS)");
+  if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
+    return refused("mount(\"/\", MS_REC | MS_PRIVATE)");
+  if (auto done = lay_wires(); !done) {
+    const auto& error = done.error();
+    return refused(error.text(), error.status().value_or(EIO));
+  }
+  return {};
+}
+
+// The holder's whole life. Says nothing on `report` but why it could not; then closes it.
+[[noreturn]] void hold(Fd report, bool outlives_maker, int maker) {
+  // Others of the same user enter by /proc/PID/ns, which the kernel allows only if this process is
+  // "dumpable"; one whose maker changed its user id is not.
+  ::prctl(PR_SET_DUMPABLE, 1);
+  ::prctl(PR_SET_NAME, "quorate-fabric");
+  if (!outlives_maker) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != maker) ::_exit(1);
+  }
+  if (auto made = make_namespaces(); !made) {
+    auto text = fmt::format("{} {}", made.error().number, made.error().call);
+    auto told = ::write(report.get(), text.data(), text.size());
+    ::_exit(told < 0 ? 2 : 1);
+  }
+  Fd null(::open("/dev/null", O_RDWR));
+  for (int standard = 0; standard < 3; ++standard) ::dup2(null.get(), standard);
+  ::signal(SIGTERM, SIG_DFL);
+  ::signal(SIGINT, SIG_IGN);  // a Ctrl-C on the maker's terminal is for the maker to act on
+  if (outlives_maker) ::setsid();
+  // Everything else that was open is the maker's, `report` included: closing it says "ready".
+  ::close_range(3, UINT_MAX, 0);
+  while (true) ::pause();
+}
+
+std::string read_to_end(int fd) {
+  std::string text;
+  char buffer[512];
+  while (true) {
+    auto got = ::read(fd, buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return text;
+    text.append(buffer, static_cast<std::size_t>(got));
+  }
+}
+
+Result<void> join_space(int fd, int kind, const char* call) {
+  if (::setns(fd, kind) == 0) return {};
+  return fail(explain_refusal(NamespaceSettings::of_this_machine(), call, errno));
+}
+
+// Entering one's own user namespace is an error to the kernel, and no work to us.
+Result<bool> is_own(int fd, const char* own_path) {
+  struct stat theirs {};
+  struct stat ours {};
+  if (::fstat(fd, &theirs) != 0 || ::stat(own_path, &ours) != 0)
+    return fail(errno_error(fmt::format("stat {}", own_path), errno));
+  return theirs.st_ino == ours.st_ino && theirs.st_dev == ours.st_dev;
+}
+
+}  // namespace
+
+Result<Fabric> Fabric::make(const Options& options) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return fail(errno_error("pipe", errno));
+  Fd read_end(ends[0]);
+  Fd write_end(ends[1]);
+  int maker = ::getpid();
+  int pid = ::fork();
+  if (pid < 0) return fail(errno_error("fork", errno));
+  if (pid == 0) hold(std::move(write_end), options.outlives_maker, maker);
+  write_end.close();
+  auto told = read_to_end(read_end.get());
+  if (!told.empty()) {
+    ::waitpid(pid, nullptr, 0);
+    char* rest = nullptr;
+    auto number = static_cast<int>(std::strtol(told.c_str(), &rest, 10));
+    return fail(explain_refusal(NamespaceSettings::of_this_machine(), rest + 1, number)
+                    .in("make the fabric"));
+  }
+  auto holder = ProcessId::of(pid);
+  if (!holder || !holder->runs())
+    return fail(Code::kUnavailable, "make the fabric: its holder ended at once");
+  Fabric fabric(options.directory, *holder);
+  if (auto kept = write_small_file(state_file(options.directory), holder->text() + "\n"); !kept) {
+    fabric.end();
+    return fail(kept.error().in("make the fabric"));
+  }
+  return fabric;
+}
+
+Result<Fabric> Fabric::find(const std::string& directory) {
+  TRY(auto text, in("find the fabric", read_small_file(state_file(directory))));
+  auto holder = ProcessId::parse(text);
+  if (!holder)
+    return fail(Code::kCorrupt, fmt::format("{} names no process", state_file(directory)));
+  if (!holder->runs())
+    return fail(Code::kNotFound,
+                fmt::format("the fabric of {} is not running (its holder was process {})",
+                            directory, holder->pid));
+  return Fabric(directory, *holder);
+}
+
+Result<void> Fabric::enter() const {
+  TRY(auto user, in("enter the fabric", open_space_of(holder_.pid, "user")));
+  TRY(auto network, in("enter the fabric", open_space_of(holder_.pid, "net")));
+  TRY(auto mounts, in("enter the fabric", open_space_of(holder_.pid, "mnt")));
+  if (!holder_.runs()) return fail(Code::kNotFound, "enter the fabric: its holder has ended");
+  std::error_code ignored;
+  auto here = std::filesystem::current_path(ignored);
+  TRY(auto inside_already, is_own(user.get(), "/proc/self/ns/user"));
+  if (!inside_already) TRY(join_space(user.get(), CLONE_NEWUSER, "setns(CLONE_NEWUSER)"));
+  TRY(join_space(network.get(), CLONE_NEWNET, "setns(CLONE_NEWNET)"));
+  TRY(join_space(mounts.get(), CLONE_NEWNS, "setns(CLONE_NEWNS)"));
+  if (!here.empty()) std::filesystem::current_path(here, ignored);
+  return {};
+}
+
+void Fabric::end() {
+  holder_.signal(SIGKILL);
+  ::waitpid(holder_.pid, nullptr, 0);  // reaps it if it is a child of ours
+  std::error_code ignored;
+  std::filesystem::remove(state_file(directory_), ignored);
+}
+
+}  // namespace quorate::node

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+#include "node/fd.h"
+#include "node/ipv4.h"
+
+namespace quorate::node {
+
+using MacAddress = std::array<std::uint8_t, 6>;
+
+// The same address always gives the same (locally administered) MAC: a Pod that comes back under
+// its address is found at once by neighbours that still remember it.
+MacAddress mac_of(Ipv4 address);
+
+// The far end of a virtual cable.
+struct VethPeer {
+  std::string name;
+  int network_space;  // of the namespace in which it appears; borrowed
+  MacAddress mac;
+};
+
+// The few rtnetlink requests that our wiring needs; blocking, microseconds each. A socket belongs
+// for good to the network namespace in which it was opened, so one process can wire many.
+//
+// Errors name request and link: `add bridge pods: operation not permitted`, with errno as status.
+class Netlink {
+ public:
+  // In the network namespace of the calling thread.
+  [[nodiscard]] static Result<Netlink> open();
+
+  Result<void> add_bridge(const std::string& name);
+  Result<void> add_veth(const std::string& name, const VethPeer& peer);
+  // Removes both ends of a cable. kNotFound if there is no such link.
+  Result<void> remove_link(const std::string& name);
+  Result<void> set_master(const std::string& name, const std::string& bridge);
+  Result<void> set_up(const std::string& name);
+  Result<void> set_down(const std::string& name);
+  Result<void> add_address(const std::string& name, Ipv4Net net);
+  Result<void> add_default_route(Ipv4 gateway);
+  // Every address of the net is this machine's own: it can be bound without being added first.
+  Result<void> add_local_route(Ipv4Net net);
+  [[nodiscard]] Result<bool> is_up(const std::string& name);
+
+ private:
+  explicit Netlink(Fd socket) : socket_(std::move(socket)) {}
+  Result<int> index_of(const std::string& name);
+  Result<void> change_flags(const std::string& name, unsigned flags, unsigned mask);
+
+  struct Link {
+    int index = 0;
+    unsigned flags = 0;
+  };
+  Result<Link> find_link(const std::string& name);
+
+  Fd socket_;
+  std::uint32_t sequence_ = 0;
+  friend class NetlinkRequest;
+};
+
+}  // namespace quorate::node

@@ -1,0 +1,133 @@
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include <csignal>
+#include <cstring>
+
+#include "node/fabric.h"
+#include "node/ipv4.h"
+#include "node/namespaces.h"
+#include "node/netlink.h"
+#include "tests/integration/node_rig.h"
+
+namespace quorate::node {
+namespace {
+
+// Every test here is run by an ordinary user, and by root if root runs the suite.
+class FabricTest : public testing::TestWithParam<As> {
+ protected:
+  void SetUp() override {
+    if (GetParam() == As::kNobody && !is_root())
+      GTEST_SKIP() << "only root can become uid 65534; the other case covers an ordinary user";
+  }
+};
+
+std::string name_of(const testing::TestParamInfo<As>& info) {
+  return info.param == As::kNobody ? "Nobody" : "Self";
+}
+INSTANTIATE_TEST_SUITE_P(Users, FabricTest, testing::Values(As::kSelf, As::kNobody), name_of);
+
+ino_t network_of(const char* pid) {
+  struct stat facts {};
+  ::stat(("/proc/" + std::string(pid) + "/ns/net").c_str(), &facts);
+  return facts.st_ino;
+}
+
+sockaddr_in at(Ipv4 address, int port) {
+  sockaddr_in out{};
+  out.sin_family = AF_INET;
+  out.sin_addr.s_addr = address.network_order();
+  out.sin_port = htons(static_cast<std::uint16_t>(port));
+  return out;
+}
+
+Fd listener_at(Ipv4 address, int port) {
+  Fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  auto where = at(address, port);
+  EXPECT_EQ(::bind(fd.get(), reinterpret_cast<sockaddr*>(&where), sizeof where), 0)
+      << address.text() << " " << std::strerror(errno);
+  EXPECT_EQ(::listen(fd.get(), 8), 0);
+  return fd;
+}
+
+TEST_P(FabricTest, IsEnteredByOthersOfTheSameUserAndEndsByItself) {
+  Scratch scratch(GetParam());
+  run_apart(GetParam(), [&] {
+    auto outside = network_of("self");
+    auto fabric = Fabric::make({scratch.path()});
+    ASSERT_TRUE(fabric) << fabric.error().text();
+    run_apart(As::kSelf, [&] {
+      auto found = Fabric::find(scratch.path());
+      ASSERT_TRUE(found) << found.error().text();
+      ASSERT_TRUE(found->enter());
+      EXPECT_NE(network_of("self"), outside);
+      EXPECT_EQ(::geteuid(), 0u);
+    });
+    EXPECT_EQ(network_of("self"), outside);
+    fabric->end();
+    EXPECT_EQ(Fabric::find(scratch.path()).error().code(), Code::kNotFound);
+  });
+}
+
+TEST_P(FabricTest, EndsWithTheProcessThatMadeIt) {
+  Scratch scratch(GetParam());
+  run_apart(GetParam(), [&] {
+    ProcessId holder;
+    int ends[2];
+    ASSERT_EQ(::pipe(ends), 0);
+    int pid = ::fork();
+    if (pid == 0) {
+      auto fabric = Fabric::make({scratch.path()});
+      holder = fabric ? fabric->holder() : ProcessId{};
+      auto put = ::write(ends[1], &holder, sizeof holder);
+      ::raise(put > 0 ? SIGKILL : SIGTERM);
+    }
+    ASSERT_EQ(::read(ends[0], &holder, sizeof holder), static_cast<ssize_t>(sizeof holder));
+    ::waitpid(pid, nullptr, 0);
+    Fd pidfd(static_cast<int>(::syscall(434 /* pidfd_open */, holder.pid, 0)));
+    for (int tries = 0; holder.runs() && tries < 1000; ++tries) ::usleep(1000);
+    EXPECT_FALSE(holder.runs());
+  });
+}
+
+TEST_P(FabricTest, AListenerOpenedBeforeEnteringStillServesTheHost) {
+  Scratch scratch(GetParam());
+  run_apart(GetParam(), [&] {
+    auto listener = listener_at(Ipv4(127, 0, 0, 1), 0);
+    sockaddr_in bound{};
+    socklen_t size = sizeof bound;
+    ::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&bound), &size);
+    auto fabric = Fabric::make({scratch.path()});
+    ASSERT_TRUE(fabric) << fabric.error().text();
+    run_apart(As::kSelf, [&] {
+      Fd caller(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));  // on the host's loopback
+      ASSERT_TRUE(fabric->enter());
+      EXPECT_EQ(::connect(caller.get(), reinterpret_cast<sockaddr*>(&bound), size), 0);
+      Fd accepted(::accept(listener.get(), nullptr, nullptr));
+      EXPECT_TRUE(accepted);
+      Fd inside(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+      EXPECT_NE(::connect(inside.get(), reinterpret_cast<sockaddr*>(&bound), size), 0);
+    });
+    fabric->end();
+  });
+}
+
+TEST_P(FabricTest, ServiceAddressesAndPortFiftyThreeCanBeBound) {
+  Scratch scratch(GetParam());
+  run_apart(GetParam(), [&] {
+    auto fabric = Fabric::make({scratch.path()});
+    ASSERT_TRUE(fabric) << fabric.error().text();
+    ASSERT_TRUE(fabric->enter());
+    auto dns = listener_at(layout::kFabric, 53);
+    auto service = listener_at(Ipv4(198, 19, 7, 9), 443);
+    Fd caller(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    auto where = at(Ipv4(198, 19, 7, 9), 443);
+    EXPECT_EQ(::connect(caller.get(), reinterpret_cast<sockaddr*>(&where), sizeof where), 0);
+    fabric->end();
+  });
+}
+
+}  // namespace
+}  // namespace quorate::node
