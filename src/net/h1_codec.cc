@@ -35,9 +35,9 @@ Result<void> add_field(std::string_view line, Headers& to) {
 // All lines up to the empty one, which is not part of `text`.
 Result<void> add_fields(std::string_view text, Headers& to) {
   while (!text.empty()) {
-    const auto end = text.find(kLineEnd);
-    TRY(add_field(text.substr(0, end), to));
-    text.remove_prefix(std::min(text.size(), end + kLineEnd.size()));
+    const auto line = text.substr(0, text.find(kLineEnd));
+    TRY(add_field(line, to));
+    text.remove_prefix(std::min(text.size(), line.size() + kLineEnd.size()));
   }
   return {};
 }

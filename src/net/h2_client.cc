@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 
 namespace quorate::net {
@@ -11,8 +10,6 @@ namespace quorate::net {
 namespace {
 
 constexpr std::size_t kWriteAhead = 64 << 10;  // body bytes that wait for the server's window
-constexpr std::size_t kBatch = 16 << 10;       // one TLS record
-constexpr int kReadsInARow = 16;
 // One reader that does not read must not stop the others on its connection; all of them together
 // must not fill the memory.
 constexpr std::uint32_t kConnectionWindows = 16;
@@ -55,7 +52,9 @@ H2ClientStream::H2ClientStream(rt::Runtime runtime, std::shared_ptr<H2Connection
 
 H2ClientStream::~H2ClientStream() { connection_->drop(*this); }
 
-bool H2ClientStream::sent() const { return head_offset_ && *head_offset_ < connection_->handed_; }
+bool H2ClientStream::sent() const {
+  return head_offset_ && *head_offset_ < connection_->wire_.handed();
+}
 
 void H2ClientStream::fail_with(Error error, bool certain) {
   if (over()) return;
@@ -180,6 +179,7 @@ H2Connection::H2Connection(rt::Runtime runtime, std::unique_ptr<ByteStream> stre
       session_({.stream_window = options_.window,
                 .connection_window = connection_window(options_.window)},
                *this),
+      wire_(*stream_, session_),
       dirty_(runtime),
       heard_at_(runtime.clock->now()) {}
 
@@ -322,20 +322,15 @@ void H2Connection::on_settings() {
 void H2Connection::on_goaway(StreamId, std::uint32_t, std::string_view) { retire(); }
 
 Result<Moved::State> H2Connection::take_in() {
-  std::array<char, kBatch> buffer;
-  for (int i = 0; i < kReadsInARow; ++i) {
-    TRY(auto moved, stream_->try_read(buffer));
-    if (moved.state == Moved::State::kBlocked) return moved.state;
-    if (moved.state == Moved::State::kEnd)
-      return fail(Code::kUnavailable, "the server closed the connection");
-    received_ += moved.bytes;
+  const auto before = wire_.received();
+  auto taken = wire_.take_in();
+  if (wire_.received() != before) {
     heard_at_ = runtime_.clock->now();
     pinged_at_.reset();
     suspect_ = false;
-    TRY(session_.receive(std::string_view(buffer.data(), moved.bytes)));
     wake_writer();
   }
-  return Moved::State::kSome;
+  return taken;
 }
 
 Task<void> H2Connection::read(std::shared_ptr<H2Connection> self) {
@@ -355,27 +350,9 @@ Task<void> H2Connection::read(std::shared_ptr<H2Connection> self) {
   self->owner_ = nullptr;
 }
 
-// kSome = everything is out.
-Result<Moved::State> H2Connection::flush() {
-  for (;;) {
-    while (unsent_.size() < kBatch) {
-      auto chunk = session_.next_output();
-      if (chunk.empty()) break;
-      unsent_.append(chunk);
-    }
-    if (unsent_.empty()) return Moved::State::kSome;
-    handed_ = written_ + unsent_.size();
-    TRY(auto moved, stream_->try_write(unsent_));
-    if (moved.state == Moved::State::kBlocked) return moved.state;
-    written_ += moved.bytes;
-    unsent_.erase(0, moved.bytes);
-    if (unsent_.empty()) unsent_ = std::string();  // idle connections hold no buffer
-  }
-}
-
 Task<void> H2Connection::tend(std::shared_ptr<H2Connection> self) {
   while (!self->lost_) {
-    auto flushed = self->flush();
+    auto flushed = self->wire_.flush();
     if (!flushed) {
       self->lose(std::move(flushed).error());
       break;
@@ -402,7 +379,7 @@ Task<void> H2Connection::tend(std::shared_ptr<H2Connection> self) {
     self->check_peer();
   }
   // Whatever the reason: the last words (a GOAWAY), if the transport still takes them.
-  if (self->flush()) self->stream_->say_goodbye();
+  if (self->wire_.flush()) self->stream_->say_goodbye();
 }
 
 rt::Deadline H2Connection::next_check() const {

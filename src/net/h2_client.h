@@ -5,8 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "net/byte_stream.h"
-#include "net/h2_session.h"
+#include "net/h2_wire.h"
 #include "rt/signal.h"
 
 namespace quorate::net {
@@ -117,7 +116,7 @@ class H2Connection final : public std::enable_shared_from_this<H2Connection>, pr
   bool ready() const { return ready_; }
   const std::optional<Error>& lost() const { return lost_; }
   int streams() const { return static_cast<int>(streams_.size()); }
-  std::uint64_t received() const { return received_; }
+  std::uint64_t received() const { return wire_.received(); }
 
   // Sends the request's head and body. With `keep_writing` more of the body comes by `write`. The
   // request has been checked.
@@ -144,7 +143,6 @@ class H2Connection final : public std::enable_shared_from_this<H2Connection>, pr
   void doubt(const H2ClientStream& stream);  // its deadline passed
   void lose(Error why);
   Result<Moved::State> take_in();
-  Result<Moved::State> flush();
   rt::Deadline next_check() const;
   void check_peer();
   void ping();
@@ -156,13 +154,10 @@ class H2Connection final : public std::enable_shared_from_this<H2Connection>, pr
   H2ConnectionOptions options_;
   H2Owner* owner_;
   H2Session session_;
+  H2Wire wire_;
   std::map<StreamId, H2ClientStream*> streams_;
   rt::Signal dirty_;  // there may be something to write, or to check
 
-  std::string unsent_;         // output that the transport has not taken yet
-  std::uint64_t written_ = 0;  // bytes of output that it has taken
-  std::uint64_t handed_ = 0;   // bytes of output that it may have taken
-  std::uint64_t received_ = 0;
   Monotonic heard_at_;  // when the last byte came
   std::optional<Monotonic> pinged_at_;
   bool ready_ = false;

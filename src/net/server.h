@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "base/log.h"
 #include "net/http.h"
 #include "net/tls.h"
 
@@ -18,7 +19,8 @@ struct ServerRequest {
 };
 
 // Where the handler writes its answer: either one `respond`, or `start`, any number of `write`s,
-// `finish`.
+// `finish`. A handler that returns without an answer gives a 500; one that does not finish cuts the
+// answer off visibly. When the caller goes away the handler's fiber is cancelled.
 class Responder {
  public:
   virtual ~Responder() = default;
@@ -42,8 +44,13 @@ struct ServerOptions {
   std::shared_ptr<TlsContext> tls;  // absent = plain (HTTP/1.1, or HTTP/2 by prior knowledge)
   std::size_t max_body = 8 << 20;
   std::size_t max_header_bytes = 64 << 10;
-  int max_connections = 1024;
+  int max_connections = 1024;       // more wait to be accepted
+  std::uint32_t max_streams = 250;  // at once on one HTTP/2 connection
+  // A connection on which nothing has moved for this long, while it was the caller's turn, is
+  // closed. Also the time that a handshake, and a request from its first byte to its last, may
+  // take.
   Duration idle_timeout = std::chrono::minutes(2);
+  Log log;  // for handlers that break: their caller gets a 500
 };
 
 // HTTP/1.1 and, by ALPN, HTTP/2. Listens from creation on; serves while `run` runs.
