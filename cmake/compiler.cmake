@@ -11,8 +11,8 @@ set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
-# Sanitized code at -O1: three times faster to run than -O0, hardly slower to compile. Line tables suffice for stack traces.
-set(CMAKE_CXX_FLAGS_DEBUG "-O1 -gline-tables-only -fno-omit-frame-pointer")
+# -O0: a coroutine file with ASan and UBSan takes 7.5 s of CPU to compile, at -O1 19.7 s. Line tables suffice for stack traces.
+set(CMAKE_CXX_FLAGS_DEBUG "-O0 -gline-tables-only -fno-omit-frame-pointer")
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -gline-tables-only -D_FORTIFY_SOURCE=2 -fstack-protector-strong")
 
 set(QUORATE_SANITIZER "" CACHE STRING "Sanitizers, as for -fsanitize=")
