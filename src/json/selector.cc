@@ -358,7 +358,7 @@ Result<std::string> take_escaped(std::string_view& rest, char stop) {
 Result<FieldSelector::Requirement> take_field(std::string_view& rest) {
   const auto end = rest.find_first_of("=!,");
   FieldSelector::Requirement requirement;
-  requirement.field = trim(rest.substr(0, end));
+  requirement.field = rest.substr(0, end);
   rest.remove_prefix(std::min(end, rest.size()));
   requirement.equal = !rest.starts_with('!');
   if (!rest.starts_with("=") && !rest.starts_with("!="))
@@ -375,9 +375,12 @@ Result<FieldSelector> FieldSelector::parse(std::string_view text) {
   FieldSelector selector;
   auto rest = text;
   while (!rest.empty()) {
+    if (rest.starts_with(',')) {  // empty terms are left out, as Kubernetes does
+      rest.remove_prefix(1);
+      continue;
+    }
     TRY(auto requirement, in("field selector", take_field(rest)));
     selector.requirements_.push_back(std::move(requirement));
-    if (rest.starts_with(',')) rest.remove_prefix(1);
   }
   return selector;
 }
