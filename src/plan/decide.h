@@ -50,14 +50,19 @@ struct Decision {
   bool ask_members = false;
 };
 
+// The disruptive step of a decision; nullptr if it has none.
+[[nodiscard]] const Step* disruptive_step(const Decision& decision);
+
 // Pure and total: no I/O, no clock, no chance, no failure; the same observation gives the same
 // decision.
 //
 // Guarantees   at most one disruptive step, and that one with a permit of the quorum gate; no Pod
 //              is described with an open formation once any witness says that the cluster has
 //              formed; observedGeneration reaches the generation only when no rule needs anything.
-// Assumptions  the observation's parts may be of different ages; the executor reads again what it
-//              is about to harm (UID, resourceVersion) and drops the step if it differs.
+// Assumptions  the observation's parts may be of different ages: what is created is created by
+// POST,
+//              what is harmed is harmed only after a second, live observation led to the same step
+//              (step.h).
 [[nodiscard]] Decision decide(const Observation& seen, std::span<const Rule> table = rules());
 
 }  // namespace quorate::plan

@@ -23,12 +23,14 @@ struct ApplyShared {
   Shared which{};
   int min_available = 0;  // of the budget
   std::string rendered;
+  friend bool operator==(const ApplyShared&, const ApplyShared&) = default;
 };
 
 // POST of a CA Secret with a new key. Never applied again: a lost CA is not made anew by itself.
 struct CreateAuthority {
   Shared which{};
   std::string rendered;
+  friend bool operator==(const CreateAuthority&, const CreateAuthority&) = default;
 };
 
 // A leaf certificate in a Secret: made by POST, or renewed in place (by UID) if it exists.
@@ -38,12 +40,14 @@ struct IssueLeaf {
   std::vector<std::string> names;  // SANs; IP addresses among them
   std::optional<Uid> renews;
   std::string rendered;
+  friend bool operator==(const IssueLeaf&, const IssueLeaf&) = default;
 };
 
 // POST of an EtcdMember.
 struct CreateRecord {
   std::string name;
   api::MemberSpec spec;
+  friend bool operator==(const CreateRecord&, const CreateRecord&) = default;
 };
 
 // POST of a claim, with identity labels and annotations.
@@ -52,6 +56,7 @@ struct CreateClaim {
   api::Identity identity;
   api::ClaimStorage storage;
   bool owned = false;  // by the EtcdCluster: whenDeleted is Delete
+  friend bool operator==(const CreateClaim&, const CreateClaim&) = default;
 };
 
 // The volume of a member is there: its Pod may exist from now on. Patches the record's spec (run,
@@ -60,6 +65,7 @@ struct AllowRun {
   std::string record;
   Uid record_uid;
   std::optional<Uid> volume_uid;
+  friend bool operator==(const AllowRun&, const AllowRun&) = default;
 };
 
 // Everything a Pod is rendered from. `state` reaches the guard as annotations and may be patched
@@ -95,6 +101,7 @@ struct CreatePod {
   bool voter = true;
   bool first_pod = false;
   std::string rendered;
+  friend bool operator==(const CreatePod&, const CreatePod&) = default;
 };
 
 // What is known of the member's identity, on its record (spec) or on its claim (annotations).
@@ -102,17 +109,20 @@ struct NoteOnRecord {
   std::string record;
   Uid record_uid;
   api::Identity identity;
+  friend bool operator==(const NoteOnRecord&, const NoteOnRecord&) = default;
 };
 struct NoteOnClaim {
   std::string claim;
   Uid claim_uid;
   api::Identity identity;
+  friend bool operator==(const NoteOnClaim&, const NoteOnClaim&) = default;
 };
 // The annotations that the guard reads at the next start of the container.
 struct UpdatePodState {
   std::string pod;
   Uid pod_uid;
   PodState state;
+  friend bool operator==(const UpdatePodState&, const UpdatePodState&) = default;
 };
 
 // The label that the client Service selects.
@@ -120,6 +130,7 @@ struct SetServing {
   std::string pod;
   Uid pod_uid;
   bool serving = false;
+  friend bool operator==(const SetServing&, const SetServing&) = default;
 };
 
 // A larger request for a claim.
@@ -127,6 +138,7 @@ struct GrowClaim {
   std::string claim;
   Uid claim_uid;
   api::Quantity size;
+  friend bool operator==(const GrowClaim&, const GrowClaim&) = default;
 };
 
 // Deletes a Pod in which nothing runs any more (Failed or Succeeded), so that its member can come
@@ -134,9 +146,14 @@ struct GrowClaim {
 struct RemoveFinishedPod {
   std::string pod;
   Uid pod_uid;
+  friend bool operator==(const RemoveFinishedPod&, const RemoveFinishedPod&) = default;
 };
 
 // ---- Disruptive steps: at most one a pass, each with its permit ----
+//
+// What a decision was made from may be old. Before a disruptive step the executor observes the
+// cluster once more, past all caches, decides again, and takes the step only if the same one comes
+// out (steps are comparable); what it deletes, it deletes by UID.
 
 // An object by name and by the UID that must still be its.
 struct Victim {
@@ -149,6 +166,7 @@ struct Victim {
 struct AbandonFormation {
   Permit permit;
   std::vector<Victim> records;
+  friend bool operator==(const AbandonFormation&, const AbandonFormation&) = default;
 };
 
 // Deletes Pods, then claims, then records of an abandoned formation, in this order.
@@ -157,12 +175,14 @@ struct DiscardFormation {
   std::vector<Victim> pods;
   std::vector<Victim> claims;
   std::vector<Victim> records;
+  friend bool operator==(const DiscardFormation&, const DiscardFormation&) = default;
 };
 
 // Deletes a Pod of an unformed cluster, so that `ensure` makes it as it is declared now.
 struct ReplaceUnformedPod {
   Permit permit;
   Victim pod;
+  friend bool operator==(const ReplaceUnformedPod&, const ReplaceUnformedPod&) = default;
 };
 
 using Step =

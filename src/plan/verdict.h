@@ -18,18 +18,19 @@ struct Reason {
   friend bool operator==(const Reason&, const Reason&) = default;
 };
 
-// Something outside must happen first; it is expected to, by the deadline.
+// Something outside must happen first; it is expected to, by the deadline. Without one, it may take
+// as long as a person wants.
 struct Waiting {
   Reason reason;
   WallTime since;
-  WallTime deadline;
+  std::optional<WallTime> deadline;
 };
 
 // The rule would act, and may not.
 struct Blocked {
   Reason by;
   WallTime since;
-  WallTime deadline;
+  std::optional<WallTime> deadline;
   bool frozen = false;  // until a person decides: doubt about identity or data
 };
 

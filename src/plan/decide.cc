@@ -1,0 +1,103 @@
+#include "plan/decide.h"
+
+#include <algorithm>
+#include <array>
+
+#include "plan/rules.h"
+#include "plan/shared.h"
+#include "plan/situation.h"
+#include "plan/status.h"
+
+namespace quorate::plan {
+namespace {
+
+constexpr std::array kRules{
+    Rule{"ownership", ownership}, Rule{"teardown", teardown}, Rule{"pause", pause},
+    Rule{"validity", validity},   Rule{"ensure", ensure},     Rule{"doubt", doubt},
+    Rule{"bootstrap", bootstrap},
+};
+
+// How soon to look again of ourselves; what changes in Kubernetes wakes us earlier.
+constexpr auto kFormingPause = std::chrono::milliseconds(500);
+constexpr auto kRetryPause = std::chrono::seconds(5);
+
+// Takes a rule's steps over, but no second disruptive one, and none at all if it may not be.
+class StepCollector {
+ public:
+  void add(std::vector<Stage> stages, bool may_disrupt) {
+    for (auto& stage : stages) {
+      Stage kept{{}, stage.essential};
+      for (auto& step : stage.steps) {
+        bool disruptive = permit_of(step) != nullptr;
+        if (disruptive && (disrupted_ || !may_disrupt)) continue;
+        disrupted_ = disrupted_ || disruptive;
+        kept.steps.push_back(std::move(step));
+      }
+      if (!kept.steps.empty()) stages_.push_back(std::move(kept));
+    }
+  }
+  std::vector<Stage> take() { return std::move(stages_); }
+
+ private:
+  std::vector<Stage> stages_;
+  bool disrupted_ = false;
+};
+
+std::optional<Duration> next_look(const Situation& now, std::span<const Ruling> rulings) {
+  std::optional<Duration> soonest;
+  auto at_most = [&](Duration wait) {
+    if (!soonest || wait < *soonest) soonest = wait;
+  };
+  bool stopped = now.seen.cluster.deleting || now.claimed_by_other;
+  if (stopped) return std::nullopt;
+  if (now.formation && !now.formed) at_most(kFormingPause);
+  for (const auto& ruling : rulings)
+    for (const auto& verdict : ruling.verdicts) {
+      if (auto deadline = deadline_of(verdict); deadline && *deadline > now.seen.now.wall)
+        at_most(*deadline - now.seen.now.wall);
+      // A refusal may have been lifted, a lost answer is worth another question.
+      if (deadline_of(verdict) || std::holds_alternative<Acts>(verdict)) at_most(kRetryPause);
+    }
+  for (const auto& shared : now.seen.shared)
+    if (shared.certificate && authority_of(shared.which) &&
+        renewal_time(*shared.certificate) > now.seen.now.wall)
+      at_most(renewal_time(*shared.certificate) - now.seen.now.wall);
+  return soonest;
+}
+
+}  // namespace
+
+std::span<const Rule> rules() { return kRules; }
+
+const Step* disruptive_step(const Decision& decision) {
+  for (const auto& stage : decision.stages)
+    for (const auto& step : stage.steps)
+      if (permit_of(step)) return &step;
+  return nullptr;
+}
+
+Decision decide(const Observation& seen, std::span<const Rule> table) {
+  const auto now = make_situation(seen);
+  Decision decision;
+  StepCollector steps;
+  auto rest = Finding::Rest::kAll;
+  for (const auto& rule : table) {
+    if (rest == Finding::Rest::kNothing) break;
+    auto finding = rule.judge(now);
+    steps.add(std::move(finding.stages), rest == Finding::Rest::kAll);
+    decision.rulings.push_back({rule.name, std::move(finding.verdicts)});
+    rest = std::max(rest, finding.rest);
+  }
+  decision.stages = steps.take();
+  if (!now.claimed_by_other) {
+    decision.status = make_status(now, decision.rulings);
+    decision.member_statuses = make_member_statuses(now);
+  }
+  decision.look_again_in = next_look(now, decision.rulings);
+  decision.ask_members = now.formation && !now.formed;
+  for (const auto& ruling : decision.rulings)
+    decision.ask_members = decision.ask_members || !ruling.verdicts.empty();
+  return decision;
+}
+
+}  // namespace quorate::plan

@@ -1,0 +1,212 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "api/names.h"
+#include "plan/formation.h"
+#include "plan/loss.h"
+#include "plan/notes.h"
+#include "plan/pods.h"
+#include "plan/rules.h"
+#include "plan/shared.h"
+#include "plan/trouble.h"
+
+// Records, volumes and Pods of known members, and what is written on them.
+//
+// Guarantees   a claim is made only for a member whose Pod cannot have existed yet (`run` is false,
+//              and it is set before the first Pod); a Pod only for a member whose volume is there;
+//              a Pod of a formed cluster is told so. A member is labelled serving only when every
+//              witness of every member knows the cluster ID, and the member itself has just been
+//              verified.
+// Caveats      a member that loses its volume, or with an emptyDir its Pod, is not brought back
+//              here: under its old identity it would be an amnesiac voter (E1, E15).
+namespace quorate::plan {
+namespace {
+
+class MemberEnsurer {
+ public:
+  explicit MemberEnsurer(const Situation& now) : now_(now), current_(now.current()) {}
+
+  Finding run() {
+    if (!now_.formation || !now_.contradiction.empty()) return {};
+    records();
+    if (now_.target->storage.claim) claims();
+    pods();
+    if (now_.formed) {
+      notes_ = note_identities(now_, nullptr);
+      serving();
+    }
+    return collect();
+  }
+
+ private:
+  void wait(std::string code, std::string message) {
+    verdicts_.push_back(now_.waiting("ensure", std::move(code), std::move(message)));
+  }
+
+  bool is_taken(const std::string& object) {
+    const auto* foreign = now_.find_foreign(object);
+    if (foreign)
+      wait("NameTaken", fmt::format("{} is needed, and belongs to {}", object, foreign->owner));
+    return foreign != nullptr;
+  }
+
+  // ---- Records ----
+
+  void records() {
+    for (const auto* member : current_) {
+      if (member->record) {
+        if (member->record->deleting)
+          wait("RecordLeaving", fmt::format("EtcdMember {} is being deleted; it will be written "
+                                            "again",
+                                            member->name));
+        continue;
+      }
+      if (is_taken("EtcdMember " + member->name) || is_gone(now_, *member)) continue;
+      api::MemberSpec spec;
+      spec.cluster_name = now_.seen.cluster.key.name;
+      spec.identity = now_.formed ? known_identity(now_, *member, nullptr) : member->identity;
+      spec.version = *now_.target->version;
+      spec.peer_url = peer_url_of(now_, member->ordinal);
+      spec.run = member->may_run();
+      if (spec.run && member->claim) spec.volume_uid = member->claim->uid;
+      records_.steps.push_back(CreateRecord{member->name, std::move(spec)});
+    }
+  }
+
+  // ---- Claims ----
+
+  void claims() {
+    const auto& storage = *now_.target->storage.claim;
+    for (const auto* member : current_) {
+      auto name = api::claim_name(now_.seen.cluster.key.name, member->ordinal);
+      if (!member->claim) {
+        if (member->may_run() || is_gone(now_, *member)) continue;  // a loss: told below
+        if (is_taken("PersistentVolumeClaim " + name)) continue;
+        bool owned = now_.target->storage.retention.when_deleted == api::Retention::kDelete;
+        claims_.steps.push_back(CreateClaim{name, member->identity, storage, owned});
+        continue;
+      }
+      if (member->claim->deleting)
+        wait("VolumeLeaving", fmt::format("claim {} is being deleted", name));
+      else
+        grow(*member->claim, storage.size);
+    }
+  }
+
+  void grow(const ClaimFacts& claim, const api::Quantity& size) {
+    if (claim.requested && *claim.requested < size)
+      rest_.steps.push_back(GrowClaim{claim.name, claim.uid, size});
+    else if (claim.phase == ClaimPhase::kBound && claim.capacity && *claim.capacity < size)
+      wait("VolumeGrowing",
+           fmt::format("claim {} has {} of {}", claim.name, claim.capacity->text(), size.text()));
+  }
+
+  // ---- Pods ----
+
+  // Every record and every volume of the formation is there: from here on Pods may be.
+  bool prepared() const {
+    return std::all_of(current_.begin(), current_.end(), [&](const Member* member) {
+      if (!member->record || member->record->deleting) return false;
+      return !now_.target->storage.claim || (member->claim && !member->claim->deleting);
+    });
+  }
+
+  void pods() {
+    bool all_prepared = prepared();
+    bool can_start = pods_can_start(now_);
+    for (const auto* member : current_) {
+      if (is_lost(now_, *member)) {
+        if (now_.formed) tell_loss(*member);
+        continue;
+      }
+      if (member->pod) {
+        existing_pod(*member);
+        continue;
+      }
+      if (!member->record || member->record->deleting || !can_start) continue;
+      if (is_taken("Pod " + member->name)) continue;
+      bool first = !member->record->spec.run;
+      if (first && !all_prepared) continue;
+      if (first) allow_run(*member);
+      create_pod(*member, first);
+    }
+  }
+
+  void allow_run(const Member& member) {
+    std::optional<Uid> volume;
+    if (now_.target->storage.claim) volume = member.claim->uid;
+    runs_.steps.push_back(AllowRun{member.name, member.record->uid, std::move(volume)});
+  }
+
+  void create_pod(const Member& member, bool first) {
+    CreatePod step;
+    step.shape = make_shape(now_, member);
+    step.rendered = fingerprint(step.shape);
+    step.state = make_state(now_, member);
+    step.voter = member.record->spec.role == api::MemberRole::kVoter;
+    step.first_pod = first;
+    pods_.steps.push_back(std::move(step));
+  }
+
+  void existing_pod(const Member& member) {
+    if (is_finished(*member.pod) && !member.pod->deleting) {
+      rest_.steps.push_back(RemoveFinishedPod{member.pod->name, member.pod->uid});
+      return;
+    }
+    if (now_.formed && guard_misses_data(member)) {
+      tell_loss(member);
+    } else if (auto trouble = find_trouble(member)) {
+      wait(trouble->code, trouble->message);
+    } else if (now_.formed && !(now_.verified(member) && member.pod->ready)) {
+      wait("MemberStarting", fmt::format("{} does not answer as a ready member yet", member.name));
+    }
+  }
+
+  void tell_loss(const Member& member) {
+    auto report = guard_report(member);
+    verdicts_.push_back(
+        now_.blocked("ensure", "MemberDataLost",
+                     fmt::format("{} has lost its data ({}); replacing a member is not there yet",
+                                 member.name, report ? report->reason : "its volume is gone")));
+  }
+
+  // ---- Clients ----
+
+  void serving() {
+    bool noted = notes_.empty();
+    for (const auto* member : current_) {
+      if (!member->pod || member->pod->deleting) continue;
+      if (!member->pod->serving && noted && now_.verified(*member) && member->identity.started)
+        serving_.steps.push_back(SetServing{member->pod->name, member->pod->uid, true});
+    }
+  }
+
+  Finding collect() {
+    Finding finding;
+    finding.verdicts = std::move(verdicts_);
+    for (auto* stage : {&records_, &claims_, &runs_, &pods_})
+      if (!stage->steps.empty()) finding.stages.push_back(std::move(*stage));
+    for (auto& stage : notes_) finding.stages.push_back(std::move(stage));
+    for (auto* stage : {&serving_, &rest_})
+      if (!stage->steps.empty()) finding.stages.push_back(std::move(*stage));
+    return finding;
+  }
+
+  const Situation& now_;
+  std::vector<const Member*> current_;
+  std::vector<Verdict> verdicts_;
+  Stage records_;
+  Stage claims_;
+  Stage runs_;
+  Stage pods_;
+  std::vector<Stage> notes_;
+  Stage serving_;
+  Stage rest_{{}, false};
+};
+
+}  // namespace
+
+Finding ensure_members(const Situation& now) { return MemberEnsurer(now).run(); }
+
+}  // namespace quorate::plan

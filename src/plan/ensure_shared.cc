@@ -1,0 +1,121 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "api/names.h"
+#include "plan/fingerprint.h"
+#include "plan/rules.h"
+#include "plan/shared.h"
+
+// Services, disruption budget, authorities and certificates.
+namespace quorate::plan {
+namespace {
+
+class SharedEnsurer {
+ public:
+  explicit SharedEnsurer(const Situation& now) : now_(now) {}
+
+  Finding run() {
+    for (auto which : needed_shared(*now_.target)) {
+      const auto* there = now_.find(which);
+      if (there && !now_.is_ours(*there)) {
+        say_taken(which);
+      } else if (there && there->deleting) {
+        wait("ObjectLeaving", fmt::format("{} is being deleted", title(which)));
+      } else if (is_authority(which)) {
+        authority(which, there);
+      } else if (authority_of(which)) {
+        leaf(which, there);
+      } else {
+        apply(which, there);
+      }
+    }
+    Finding finding;
+    finding.verdicts = std::move(verdicts_);
+    for (auto* stage : {&first_, &leaves_, &rest_})
+      if (!stage->steps.empty()) finding.stages.push_back(std::move(*stage));
+    return finding;
+  }
+
+ private:
+  std::string title(Shared which) const { return title_of(which, now_.seen.cluster.key.name); }
+
+  void wait(std::string code, std::string message) {
+    verdicts_.push_back(now_.waiting("ensure", std::move(code), std::move(message)));
+  }
+
+  void say_taken(Shared which) {
+    const auto* foreign = now_.find_foreign(title(which));
+    wait("NameTaken", fmt::format("{} is needed, and belongs to {}", title(which),
+                                  foreign ? foreign->owner : "somebody else"));
+  }
+
+  void apply(Shared which, const SharedFacts* there) {
+    int members = now_.formation ? now_.formation->size : now_.target->replicas;
+    int least = which == Shared::kDisruptionBudget ? members / 2 + 1 : 0;
+    auto rendered = fingerprint_of(which, now_, least);
+    if (there && !there->drifted && there->rendered == rendered) return;
+    // Members find each other through the peer Service; they form without the others.
+    auto& stage = which == Shared::kPeerService ? first_ : rest_;
+    stage.steps.push_back(ApplyShared{which, least, rendered});
+  }
+
+  // A new authority would lock out every member that trusts the old one, so it is made only while
+  // no member can have started.
+  void authority(Shared which, const SharedFacts* there) {
+    if (there) {
+      if (!there->certificate)
+        verdicts_.push_back(now_.blocked("ensure", "AuthorityUnusable",
+                                         title(which) + " holds no certificate that can be used"));
+      return;
+    }
+    auto current = now_.current();
+    bool in_use =
+        now_.formed || std::any_of(current.begin(), current.end(),
+                                   [](const Member* member) { return member->may_run(); });
+    if (in_use)
+      verdicts_.push_back(
+          now_.blocked("ensure", "AuthorityLost",
+                       title(which) + " is gone; members trust it, so it cannot be made anew"));
+    else
+      first_.steps.push_back(CreateAuthority{which, fingerprint_of(which, now_, 0)});
+  }
+
+  void leaf(Shared which, const SharedFacts* there) {
+    auto parent = *authority_of(which);
+    const auto* authority = now_.find(parent);
+    bool made_now = std::any_of(first_.steps.begin(), first_.steps.end(), [&](const Step& step) {
+      const auto* create = std::get_if<CreateAuthority>(&step);
+      return create && create->which == parent;
+    });
+    bool usable =
+        authority && now_.is_ours(*authority) && !authority->deleting && authority->certificate;
+    if (!usable && !made_now) return;  // said above
+    auto rendered = fingerprint_of(which, now_, 0);
+    if (there && usable && there->certificate &&
+        there->certificate->authority != authority->certificate->authority) {
+      verdicts_.push_back(now_.blocked("ensure", "AuthorityChanged",
+                                       fmt::format("{} was not issued by {}: members may trust the "
+                                                   "one or the other",
+                                                   title(which), title(parent))));
+      return;
+    }
+    if (there && there->certificate && there->rendered == rendered &&
+        now_.seen.now.wall < renewal_time(*there->certificate))
+      return;
+    leaves_.steps.push_back(IssueLeaf{which, parent, names_of_leaf(which, now_.seen.cluster.key),
+                                      there ? std::optional(there->uid) : std::nullopt, rendered});
+  }
+
+  const Situation& now_;
+  std::vector<Verdict> verdicts_;
+  Stage first_;
+  Stage leaves_;
+  Stage rest_{{}, false};
+};
+
+}  // namespace
+
+Finding ensure_shared(const Situation& now) { return SharedEnsurer(now).run(); }
+
+}  // namespace quorate::plan

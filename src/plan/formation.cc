@@ -1,0 +1,84 @@
+#include "plan/formation.h"
+
+#include <algorithm>
+
+#include "api/names.h"
+
+namespace quorate::plan {
+
+std::string peer_url_of(const Situation& now, Ordinal ordinal) {
+  if (const auto* member = now.find(ordinal); member && member->record)
+    return member->record->spec.peer_url;
+  bool tls = !now.target || now.target->tls.peer.on();
+  return api::peer_url(now.seen.cluster.key, ordinal, tls);
+}
+
+std::string initial_cluster(const Situation& now) {
+  std::string out;
+  for (const auto* member : now.current()) {
+    if (!out.empty()) out += ',';
+    out += member->name + '=' + peer_url_of(now, member->ordinal);
+  }
+  return out;
+}
+
+const ListedMember* find_listed(const Situation& now, const std::vector<ListedMember>& list,
+                                Ordinal ordinal) {
+  auto url = peer_url_of(now, ordinal);
+  auto found = std::find_if(list.begin(), list.end(), [&](const ListedMember& listed) {
+    return listed.peer_urls.size() == 1 && listed.peer_urls.front() == url;
+  });
+  return found == list.end() ? nullptr : &*found;
+}
+
+bool is_list_of_formation(const Situation& now, const std::vector<ListedMember>& list) {
+  auto current = now.current();
+  if (list.size() != current.size()) return false;
+  return std::all_of(current.begin(), current.end(), [&](const Member* member) {
+    const auto* listed = find_listed(now, list, member->ordinal);
+    return listed && !listed->learner;
+  });
+}
+
+std::optional<FormedProof> prove_formed(const Situation& now) {
+  if (!now.formation || !now.contradiction.empty()) return std::nullopt;
+  const std::vector<ListedMember>* list = nullptr;
+  int witnesses = 0;
+  std::optional<ClusterId> id;
+  for (const auto* member : now.current()) {
+    if (!now.live_answer(*member) || !member->answer->leader) continue;
+    if (id && *id != member->answer->cluster_id) return std::nullopt;
+    id = member->answer->cluster_id;
+    if (member->answer->members && !list) list = &*member->answer->members;
+  }
+  if (!id || !list || !is_list_of_formation(now, *list)) return std::nullopt;
+  for (const auto* member : now.current()) {
+    const auto* listed = find_listed(now, *list, member->ordinal);
+    if (now.live_answer(*member) && member->answer->leader &&
+        member->answer->member_id == listed->id)
+      ++witnesses;
+  }
+  if (witnesses < now.formation->quorum()) return std::nullopt;
+  return FormedProof{*id, *list};
+}
+
+api::Identity known_identity(const Situation& now, const Member& member, const FormedProof* proof) {
+  auto identity = member.identity;
+  if (!identity.cluster_id) identity.cluster_id = proof ? proof->cluster_id : now.cluster_id;
+  const std::vector<ListedMember>* list = proof ? &proof->members : nullptr;
+  if (!list && now.live_answer(member) && member.answer->members &&
+      is_list_of_formation(now, *member.answer->members))
+    list = &*member.answer->members;
+  if (list) {
+    if (const auto* listed = find_listed(now, *list, member.ordinal)) {
+      if (!identity.member_id) identity.member_id = listed->id;
+      if (identity.member_id == listed->id) identity.started = identity.started || listed->started;
+    }
+  }
+  bool answers = member.answer && member.answer->cluster_id == identity.cluster_id &&
+                 identity.member_id == member.answer->member_id;
+  identity.started = identity.started || answers;
+  return identity;
+}
+
+}  // namespace quorate::plan

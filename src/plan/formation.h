@@ -1,0 +1,40 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plan/situation.h"
+
+// What a formation's members are, and when it has formed.
+namespace quorate::plan {
+
+// The members' static initial-cluster: c-0=https://...,c-1=https://...
+[[nodiscard]] std::string initial_cluster(const Situation& now);
+[[nodiscard]] std::string peer_url_of(const Situation& now, Ordinal ordinal);
+
+// Whether etcd's list holds exactly the members of the formation that stands, by peer URL, all of
+// them voters.
+[[nodiscard]] bool is_list_of_formation(const Situation& now,
+                                        const std::vector<ListedMember>& list);
+[[nodiscard]] const ListedMember* find_listed(const Situation& now,
+                                              const std::vector<ListedMember>& list,
+                                              Ordinal ordinal);
+
+// What a quorum said, in this attempt, of a cluster that was not written down as formed yet.
+struct FormedProof {
+  ClusterId cluster_id;
+  std::vector<ListedMember> members;
+};
+
+// Guarantees   at least a quorum of the formation's members answered in this attempt with the same
+//              cluster ID, each as the member that the list has for its peer URL; the list was read
+//              linearizably, and is that of the formation.
+[[nodiscard]] std::optional<FormedProof> prove_formed(const Situation& now);
+
+// The identity of a member with all that is known now, to be written down: what its witnesses say,
+// and what the proof or its own verified answer adds.
+[[nodiscard]] api::Identity known_identity(const Situation& now, const Member& member,
+                                           const FormedProof* proof);
+
+}  // namespace quorate::plan

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "plan/situation.h"
+
+// When a member's data counts as lost by what Kubernetes says. Needs a target.
+namespace quorate::plan {
+
+// Nothing of the member is left, and it was there once: its formation had come further than writing
+// records.
+[[nodiscard]] bool is_gone(const Situation& now, const Member& member);
+
+// Its volume is not there (any more), though its Pod may have run on it: gone, of another UID, or
+// bound to its Pod and gone with it.
+[[nodiscard]] bool is_lost(const Situation& now, const Member& member);
+
+}  // namespace quorate::plan

@@ -1,0 +1,29 @@
+#include "plan/notes.h"
+
+#include "plan/pods.h"
+
+namespace quorate::plan {
+
+std::vector<Stage> note_identities(const Situation& now, const FormedProof* proof) {
+  Stage durable;
+  Stage pods;
+  for (const auto* member : now.current()) {
+    auto known = known_identity(now, *member, proof);
+    if (member->record && member->record->spec.identity != known)
+      durable.steps.push_back(NoteOnRecord{member->name, member->record->uid, known});
+    if (member->claim && *member->claim->identity != known)
+      durable.steps.push_back(NoteOnClaim{member->claim->name, member->claim->uid, known});
+    if (!member->pod) continue;
+    auto state = make_state(now, *member, proof);
+    if (state_of(*member->pod) != state)
+      pods.steps.push_back(UpdatePodState{member->pod->name, member->pod->uid, state});
+  }
+  std::vector<Stage> stages;
+  if (!durable.steps.empty()) stages.push_back(std::move(durable));
+  if (!pods.steps.empty()) stages.push_back(std::move(pods));
+  return stages;
+}
+
+bool all_noted(const Situation& now) { return note_identities(now, nullptr).empty(); }
+
+}  // namespace quorate::plan

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <vector>
+
+#include "plan/formation.h"
+#include "plan/verdict.h"
+
+// Writing down who the members of a formed cluster are.
+namespace quorate::plan {
+
+// Steps that bring what is known of the members' identities to every witness: records and claims
+// first, Pods after all of them. Nothing if all of it stands there already.
+//
+// Guarantees   no Pod is told that the cluster has formed before records and claims say so, and
+//              nothing that was known is taken back.
+// The order matters: the launch guard refuses an emptied directory from the moment its Pod says
+// `started`, and the operator must not forget by then what it would need to replace the member.
+[[nodiscard]] std::vector<Stage> note_identities(const Situation& now, const FormedProof* proof);
+
+// Whether every witness of every member that is there says what is known: only then may clients be
+// sent to the cluster (E1: from the first acknowledged write on, no member may start anew).
+[[nodiscard]] bool all_noted(const Situation& now);
+
+}  // namespace quorate::plan

@@ -1,0 +1,85 @@
+#include "plan/pods.h"
+
+#include <fmt/format.h>
+
+#include "api/names.h"
+#include "plan/fingerprint.h"
+
+namespace quorate::plan {
+namespace {
+
+std::string image_reference(const Situation& now, const api::ClusterSpec& spec) {
+  auto repository = spec.image.repository.value_or(now.seen.op.default_repository);
+  if (spec.image.digest) return fmt::format("{}@{}", repository, *spec.image.digest);
+  return fmt::format("{}:{}", repository,
+                     spec.image.tag.value_or(fmt::format("v{}", spec.version->text())));
+}
+
+void add_resources(Fingerprint& print, const api::ResourceList& list) {
+  for (const auto* quantity : {&list.cpu, &list.memory})
+    print.add(*quantity ? (*quantity)->text() : "");
+}
+
+}  // namespace
+
+PodShape make_shape(const Situation& now, const Member& member) {
+  const auto& spec = *now.target;
+  PodShape shape;
+  shape.name = member.name;
+  shape.peer_url = peer_url_of(now, member.ordinal);
+  shape.token = api::formation_token(now.seen.cluster.uid, member.identity.formation.number);
+  shape.incarnation = member.identity.incarnation;
+  shape.image = image_reference(now, spec);
+  shape.pull_policy = spec.image.pull_policy;
+  shape.pull_secrets = spec.image.pull_secrets;
+  shape.launch_image = now.seen.op.launch_image;
+  shape.version = *spec.version;
+  shape.etcd_arguments =
+      api::make_etcd_arguments({.version = *spec.version,
+                                .advertise_client_url = api::client_url(
+                                    now.seen.cluster.key, member.ordinal, spec.tls.client.on()),
+                                .peer_tls = spec.tls.peer.on(),
+                                .client_tls = spec.tls.client.on()});
+  shape.readiness_path = std::string(api::readiness_path(*spec.version));
+  shape.resources = spec.resources;
+  if (spec.storage.claim)
+    shape.claim = api::claim_name(now.seen.cluster.key.name, member.ordinal);
+  else
+    shape.empty_dir = spec.storage.empty_dir;
+  shape.peer_tls = spec.tls.peer.on();
+  shape.client_tls = spec.tls.client.on();
+  return shape;
+}
+
+std::string fingerprint(const PodShape& shape) {
+  Fingerprint print;
+  print.add(shape.name).add(shape.peer_url).add(shape.token).add(shape.incarnation);
+  print.add(shape.image).add(shape.pull_policy ? static_cast<int>(*shape.pull_policy) : -1);
+  for (const auto& secret : shape.pull_secrets) print.add(secret);
+  print.add(shape.launch_image).add(shape.version.text());
+  for (const auto& argument : shape.etcd_arguments) print.add(argument);
+  print.add(shape.readiness_path);
+  add_resources(print, shape.resources.requests);
+  add_resources(print, shape.resources.limits);
+  print.add(shape.claim.value_or(""));
+  if (shape.empty_dir) {
+    print.add(static_cast<int>(shape.empty_dir->medium));
+    print.add(shape.empty_dir->size_limit ? shape.empty_dir->size_limit->text() : "");
+  }
+  print.add(shape.peer_tls).add(shape.client_tls);
+  return print.text();
+}
+
+PodState make_state(const Situation& now, const Member& member, const FormedProof* proof) {
+  PodState state;
+  state.formation_open = !now.formed && !proof && !now.any_member_answers();
+  state.initial_cluster = initial_cluster(now);
+  state.identity = now.formed || proof ? known_identity(now, member, proof) : member.identity;
+  return state;
+}
+
+PodState state_of(const PodFacts& pod) {
+  return {pod.formation_open, pod.initial_cluster, pod.identity.value_or(api::Identity{})};
+}
+
+}  // namespace quorate::plan

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "plan/formation.h"
+#include "plan/situation.h"
+#include "plan/step.h"
+
+// How the Pods of members look.
+namespace quorate::plan {
+
+// What is fixed for the life of a Pod. Needs a target.
+[[nodiscard]] PodShape make_shape(const Situation& now, const Member& member);
+[[nodiscard]] std::string fingerprint(const PodShape& shape);
+
+// What the launch guard is told. The formation is open only while nobody, neither what is written
+// down nor any member, says that the cluster has formed.
+[[nodiscard]] PodState make_state(const Situation& now, const Member& member,
+                                  const FormedProof* proof = nullptr);
+[[nodiscard]] PodState state_of(const PodFacts& pod);
+
+}  // namespace quorate::plan

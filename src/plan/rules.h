@@ -1,0 +1,22 @@
+#pragma once
+
+#include "plan/decide.h"
+#include "plan/situation.h"
+
+// The rules, one file each, in the order in which they are asked. Each states its guarantees beside
+// its code.
+namespace quorate::plan {
+
+[[nodiscard]] Finding ownership(const Situation& now);
+[[nodiscard]] Finding teardown(const Situation& now);
+[[nodiscard]] Finding pause(const Situation& now);
+[[nodiscard]] Finding validity(const Situation& now);
+[[nodiscard]] Finding ensure(const Situation& now);
+[[nodiscard]] Finding doubt(const Situation& now);
+[[nodiscard]] Finding bootstrap(const Situation& now);
+
+// Parts of `ensure`: what all members share, and the objects of each member.
+[[nodiscard]] Finding ensure_shared(const Situation& now);
+[[nodiscard]] Finding ensure_members(const Situation& now);
+
+}  // namespace quorate::plan

@@ -1,0 +1,117 @@
+#include "plan/shared.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "api/names.h"
+#include "plan/fingerprint.h"
+
+namespace quorate::plan {
+
+std::string_view kind_of(Shared shared) {
+  switch (shared) {
+    case Shared::kPeerService:
+    case Shared::kClientService:
+      return "Service";
+    case Shared::kDisruptionBudget:
+      return "PodDisruptionBudget";
+    case Shared::kPeerCa:
+    case Shared::kClientCa:
+    case Shared::kPeerTls:
+    case Shared::kServerTls:
+    case Shared::kClientTls:
+    case Shared::kOperatorTls:
+      return "Secret";
+  }
+  return "";
+}
+
+std::string name_of(Shared shared, std::string_view cluster) {
+  switch (shared) {
+    case Shared::kPeerService:
+      return api::peer_service_name(cluster);
+    case Shared::kClientService:
+      return api::client_service_name(cluster);
+    case Shared::kDisruptionBudget:
+      return api::disruption_budget_name(cluster);
+    case Shared::kPeerCa:
+      return api::peer_ca_name(cluster);
+    case Shared::kClientCa:
+      return api::client_ca_name(cluster);
+    case Shared::kPeerTls:
+      return api::peer_tls_name(cluster);
+    case Shared::kServerTls:
+      return api::server_tls_name(cluster);
+    case Shared::kClientTls:
+      return api::client_tls_name(cluster);
+    case Shared::kOperatorTls:
+      return api::operator_tls_name(cluster);
+  }
+  return "";
+}
+
+std::string title_of(Shared which, std::string_view cluster) {
+  return fmt::format("{} {}", kind_of(which), name_of(which, cluster));
+}
+
+std::vector<Shared> needed_shared(const api::ClusterSpec& spec) {
+  std::vector<Shared> needed{Shared::kPeerService, Shared::kClientService,
+                             Shared::kDisruptionBudget};
+  if (spec.tls.peer.on()) needed.insert(needed.end(), {Shared::kPeerCa, Shared::kPeerTls});
+  if (spec.tls.client.on())
+    needed.insert(needed.end(), {Shared::kClientCa, Shared::kServerTls, Shared::kClientTls,
+                                 Shared::kOperatorTls});
+  return needed;
+}
+
+bool is_authority(Shared which) { return which == Shared::kPeerCa || which == Shared::kClientCa; }
+
+std::optional<Shared> authority_of(Shared leaf) {
+  switch (leaf) {
+    case Shared::kPeerTls:
+      return Shared::kPeerCa;
+    case Shared::kServerTls:
+    case Shared::kClientTls:
+    case Shared::kOperatorTls:
+      return Shared::kClientCa;
+    case Shared::kPeerService:
+    case Shared::kClientService:
+    case Shared::kDisruptionBudget:
+    case Shared::kPeerCa:
+    case Shared::kClientCa:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> names_of_leaf(Shared leaf, const ClusterKey& cluster) {
+  if (leaf == Shared::kPeerTls) return api::peer_certificate_names(cluster);
+  if (leaf == Shared::kServerTls) return api::server_certificate_names(cluster);
+  return {};
+}
+
+std::string fingerprint_of(Shared which, const Situation& now, int min_available) {
+  Fingerprint print;
+  print.add(kind_of(which)).add(name_of(which, now.seen.cluster.key.name));
+  print.add(now.seen.cluster.uid.value()).add(min_available);
+  for (const auto& name : names_of_leaf(which, now.seen.cluster.key)) print.add(name);
+  return print.text();
+}
+
+WallTime renewal_time(const CertificateFacts& certificate) {
+  auto life = certificate.not_after - certificate.not_before;
+  return certificate.not_after - life / 3;
+}
+
+bool pods_can_start(const Situation& now) {
+  std::vector<Shared> needed{Shared::kPeerService};
+  if (now.target->tls.peer.on()) needed.push_back(Shared::kPeerTls);
+  if (now.target->tls.client.on()) needed.push_back(Shared::kServerTls);
+  return std::all_of(needed.begin(), needed.end(), [&](Shared which) {
+    const auto* there = now.find(which);
+    return there && now.is_ours(*there) && !there->deleting;
+  });
+}
+
+}  // namespace quorate::plan

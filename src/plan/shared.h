@@ -1,0 +1,26 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plan/situation.h"
+
+// What there is to know about the objects that all members share.
+namespace quorate::plan {
+
+// Those that a cluster of this spec has, authorities before what they issue.
+[[nodiscard]] std::vector<Shared> needed_shared(const api::ClusterSpec& spec);
+[[nodiscard]] bool is_authority(Shared which);
+[[nodiscard]] std::optional<Shared> authority_of(Shared leaf);
+[[nodiscard]] std::vector<std::string> names_of_leaf(Shared leaf, const ClusterKey& cluster);
+[[nodiscard]] std::string title_of(Shared which, std::string_view cluster);  // Service c-peer
+[[nodiscard]] std::string fingerprint_of(Shared which, const Situation& now, int min_available);
+
+// A certificate is renewed when two thirds of its life are over.
+[[nodiscard]] WallTime renewal_time(const CertificateFacts& certificate);
+
+// What a Pod needs to start is there, ours and usable: peer Service and mounted Secrets.
+[[nodiscard]] bool pods_can_start(const Situation& now);
+
+}  // namespace quorate::plan

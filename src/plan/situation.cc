@@ -1,0 +1,326 @@
+#include "plan/situation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "api/names.h"
+
+namespace quorate::plan {
+
+bool Member::volume_lost() const {
+  if (!record || !record->spec.run || !record->spec.volume_uid) return false;
+  return !claim || claim->uid != *record->spec.volume_uid || claim->phase == ClaimPhase::kLost;
+}
+
+const Member* Situation::find(Ordinal ordinal) const {
+  auto found = std::find_if(members.begin(), members.end(),
+                            [&](const Member& member) { return member.ordinal == ordinal; });
+  return found == members.end() ? nullptr : &*found;
+}
+
+const SharedFacts* Situation::find(Shared which) const {
+  auto found = std::find_if(seen.shared.begin(), seen.shared.end(),
+                            [&](const SharedFacts& shared) { return shared.which == which; });
+  return found == seen.shared.end() ? nullptr : &*found;
+}
+
+bool Situation::is_ours(const SharedFacts& shared) const {
+  return shared.controller == seen.cluster.uid;
+}
+
+const Foreign* Situation::find_foreign(std::string_view object) const {
+  auto found = std::find_if(foreign.begin(), foreign.end(),
+                            [&](const Foreign& one) { return one.object == object; });
+  return found == foreign.end() ? nullptr : &*found;
+}
+
+bool Situation::is_current(const Member& member) const {
+  return formation && member.identity.formation == *formation;
+}
+
+std::vector<const Member*> Situation::current() const {
+  std::vector<const Member*> out;
+  for (const auto& member : members)
+    if (is_current(member)) out.push_back(&member);
+  return out;
+}
+
+std::vector<const Member*> Situation::abandoned() const {
+  std::vector<const Member*> out;
+  for (const auto& member : members)
+    if (!is_current(member)) out.push_back(&member);
+  return out;
+}
+
+bool Situation::any_member_answers() const {
+  return std::any_of(members.begin(), members.end(),
+                     [&](const Member& member) { return is_current(member) && member.answer; });
+}
+
+bool Situation::verified(const Member& member) const {
+  return formed && member.answer && member.answer->cluster_id == cluster_id &&
+         member.identity.member_id == member.answer->member_id && !member.answer->learner &&
+         member.answer->leader.has_value();
+}
+
+WallTime Situation::since(std::string_view rule, std::string_view reason) const {
+  if (seen.cluster.status)
+    for (const auto& entry : seen.cluster.status->waiting)
+      if (entry.rule == rule && entry.reason == reason) return entry.since;
+  return std::chrono::floor<std::chrono::seconds>(seen.now.wall);
+}
+
+Waiting Situation::waiting(std::string_view rule, std::string code, std::string message) const {
+  auto begin = since(rule, code);
+  return {{std::move(code), std::move(message)}, begin, begin + kProgressDeadline};
+}
+
+Blocked Situation::blocked(std::string_view rule, std::string code, std::string message,
+                           bool frozen) const {
+  auto begin = since(rule, code);
+  return {{std::move(code), std::move(message)}, begin, begin + kProgressDeadline, frozen};
+}
+
+Acts Situation::acts(std::string_view rule, std::string code, std::string message) const {
+  auto begin = since(rule, code);
+  return {{std::move(code), std::move(message)}, begin};
+}
+
+Situation make_situation(const Observation& seen) {
+  Situation now{.seen = seen};
+  join_members(now);
+  find_formation(now);
+  believe_witnesses(now);
+  choose_target(now);
+  const auto& status = seen.cluster.status;
+  now.claimed_by_other =
+      status && !status->operator_identity.empty() && status->operator_identity != seen.op.identity;
+  return now;
+}
+
+// ---- Members ----
+
+namespace {
+
+Member& member_at(Situation& now, Ordinal ordinal) {
+  auto place = std::lower_bound(
+      now.members.begin(), now.members.end(), ordinal,
+      [](const Member& member, Ordinal wanted) { return member.ordinal < wanted; });
+  if (place == now.members.end() || place->ordinal != ordinal) {
+    Member member;
+    member.ordinal = ordinal;
+    member.name = api::member_name(now.seen.cluster.key.name, ordinal);
+    place = now.members.insert(place, std::move(member));
+  }
+  return *place;
+}
+
+void take_identity(Member& member, const api::Identity& said, bool first) {
+  if (first) {
+    member.identity = said;
+  } else if (!api::same_member(member.identity, said) || api::contradict(member.identity, said)) {
+    member.contradicted = true;
+  } else {
+    member.identity = api::merge(member.identity, said);
+  }
+}
+
+void note_ordinal(Situation& now, Ordinal ordinal) {
+  if (ordinal.value() <= kMaxOrdinal && ordinal >= now.next_ordinal)
+    now.next_ordinal = Ordinal(ordinal.value() + 1);
+}
+
+std::string whose(const Situation& now, const std::optional<Uid>& uid) {
+  if (!uid) return "somebody else";
+  return fmt::format("another cluster {} (UID {})", now.seen.cluster.key.name, uid->value());
+}
+
+void join_records(Situation& now) {
+  const auto& uid = now.seen.cluster.uid;
+  for (const auto& record : now.seen.records) {
+    const auto& said = record.spec.identity;
+    note_ordinal(now, said.ordinal);
+    bool named = record.name == api::member_name(now.seen.cluster.key.name, said.ordinal);
+    if (said.cluster_uid != uid || !named) {
+      now.foreign.push_back({"EtcdMember " + record.name, whose(now, said.cluster_uid),
+                             record.deleting || record.controller.has_value()});
+      continue;
+    }
+    auto& member = member_at(now, said.ordinal);
+    take_identity(member, said, !member.exists());
+    member.record = &record;
+  }
+}
+
+void join_claims(Situation& now) {
+  const auto& uid = now.seen.cluster.uid;
+  for (const auto& claim : now.seen.claims) {
+    note_ordinal(now, claim.ordinal);
+    if (!claim.identity || claim.identity->cluster_uid != uid ||
+        claim.identity->ordinal != claim.ordinal) {
+      auto owner = claim.identity ? std::optional(claim.identity->cluster_uid) : std::nullopt;
+      now.foreign.push_back({"PersistentVolumeClaim " + claim.name, whose(now, owner),
+                             claim.deleting || !claim.owners.empty()});
+      continue;
+    }
+    auto& member = member_at(now, claim.ordinal);
+    take_identity(member, *claim.identity, !member.exists());
+    member.claim = &claim;
+  }
+}
+
+void join_pods(Situation& now) {
+  const auto& uid = now.seen.cluster.uid;
+  for (const auto& pod : now.seen.pods) {
+    note_ordinal(now, pod.ordinal);
+    if (!pod.identity || pod.identity->cluster_uid != uid || pod.controller != uid ||
+        pod.identity->ordinal != pod.ordinal) {
+      now.foreign.push_back(
+          {"Pod " + pod.name, whose(now, pod.controller), pod.deleting || pod.controller});
+      continue;
+    }
+    auto& member = member_at(now, pod.ordinal);
+    take_identity(member, *pod.identity, !member.exists());
+    member.pod = &pod;
+  }
+}
+
+void join_answers(Situation& now) {
+  for (const auto& answer : now.seen.answers) {
+    if (!answer.answered || now.seen.now.monotonic - answer.asked_at > kAnswerFreshness) continue;
+    for (auto& member : now.members)
+      if (member.ordinal == answer.ordinal && member.pod && member.pod->uid == answer.pod)
+        member.answer = &answer;
+  }
+}
+
+}  // namespace
+
+void join_members(Situation& now) {
+  join_records(now);
+  join_claims(now);
+  join_pods(now);
+  join_answers(now);
+  for (const auto& shared : now.seen.shared)
+    if (!now.is_ours(shared))
+      now.foreign.push_back({fmt::format("{} {}", kind_of(shared.which),
+                                         name_of(shared.which, now.seen.cluster.key.name)),
+                             whose(now, shared.cluster_uid),
+                             shared.deleting || shared.controller.has_value()});
+  for (const auto& name : now.seen.taken_names)
+    if (!now.find_foreign(name)) now.foreign.push_back({name, "somebody else", false});
+  if (now.seen.cluster.status)
+    for (const auto& member : now.seen.cluster.status->members)
+      if (auto ordinal = api::ordinal_of_member_name(now.seen.cluster.key.name, member.name))
+        note_ordinal(now, *ordinal);
+}
+
+// ---- Formations ----
+
+namespace {
+
+bool is_sound(const api::Formation& formation) {
+  return formation.number >= 1 && formation.size >= 1 && formation.size <= api::kMaxReplicas &&
+         formation.first.value() >= 0 && formation.first.value() <= kMaxOrdinal;
+}
+
+void suspect(Situation& now, std::string why) {
+  if (now.contradiction.empty()) now.contradiction = std::move(why);
+}
+
+// A formation's members that have nothing left are listed, too.
+void list_absent_members(Situation& now) {
+  for (int i = 0; i < now.formation->size; ++i) {
+    auto& member = member_at(now, Ordinal(now.formation->first.value() + i));
+    if (member.exists()) continue;
+    member.identity.cluster_uid = now.seen.cluster.uid;
+    member.identity.ordinal = member.ordinal;
+    member.identity.formation = *now.formation;
+  }
+}
+
+}  // namespace
+
+void find_formation(Situation& now) {
+  const auto& status = now.seen.cluster.status;
+  if (status && status->formation) now.last_formation = std::max(0, *status->formation);
+  std::optional<api::Formation> highest;
+  bool given_up = false;
+  for (const auto& member : now.members) {
+    const auto& formation = member.identity.formation;
+    if (member.contradicted)
+      suspect(now, fmt::format("record, claim and Pod of {} do not speak of the same member",
+                               member.name));
+    if (!is_sound(formation) || !formation.contains(member.ordinal)) {
+      suspect(now, fmt::format("{} says it belongs to a formation that cannot be", member.name));
+      continue;
+    }
+    if (!highest || formation.number > highest->number) {
+      highest = formation;
+      given_up = false;
+    } else if (formation.number == highest->number && formation != *highest) {
+      suspect(now, fmt::format("members disagree about formation {}", formation.number));
+    }
+    if (formation.number == highest->number && member.record && member.record->spec.abandoned)
+      given_up = true;
+  }
+  if (!highest) return;
+  now.last_formation = std::max(now.last_formation, highest->number);
+  if (given_up) return;
+  now.formation = highest;
+  list_absent_members(now);
+}
+
+// ---- Witnesses ----
+
+namespace {
+
+void believe(Situation& now, const std::optional<ClusterId>& id, const std::string& witness) {
+  if (!id) return;
+  if (!now.formed) {
+    now.formed = true;
+    now.cluster_id = id;
+    now.formed_by = witness;
+  } else if (now.cluster_id != id) {
+    suspect(now, fmt::format("{} says cluster ID {}, {} says {}", now.formed_by,
+                             now.cluster_id->text(), witness, id->text()));
+  }
+}
+
+void compare_answers(Situation& now) {
+  const Member* first = nullptr;
+  for (const auto* member : now.current()) {
+    if (!member->answer) continue;
+    const auto& answer = *member->answer;
+    if (now.formed && answer.cluster_id != *now.cluster_id)
+      suspect(now, fmt::format("{} answers for cluster {}, this one is {}", member->name,
+                               answer.cluster_id.text(), now.cluster_id->text()));
+    if (member->identity.member_id && answer.member_id != *member->identity.member_id)
+      suspect(now, fmt::format("{} answers as member {}, it is {}", member->name,
+                               answer.member_id.text(), member->identity.member_id->text()));
+    if (first && first->answer->cluster_id != answer.cluster_id)
+      suspect(now, fmt::format("{} answers for cluster {}, {} for {}", first->name,
+                               first->answer->cluster_id.text(), member->name,
+                               answer.cluster_id.text()));
+    if (!first) first = member;
+  }
+}
+
+}  // namespace
+
+void believe_witnesses(Situation& now) {
+  if (now.seen.cluster.status) believe(now, now.seen.cluster.status->cluster_id, "status");
+  for (const auto& member : now.members) {
+    if (member.record)
+      believe(now, member.record->spec.identity.cluster_id, "EtcdMember " + member.name);
+    if (member.claim) believe(now, member.claim->identity->cluster_id, "claim of " + member.name);
+    if (member.pod) believe(now, member.pod->identity->cluster_id, "Pod " + member.name);
+    if (member.identity.cluster_id && !now.is_current(member))
+      suspect(now, fmt::format("{} has a cluster ID, but its formation {} was given up",
+                               member.name, member.identity.formation.number));
+  }
+  compare_answers(now);
+}
+
+}  // namespace quorate::plan

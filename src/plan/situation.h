@@ -1,0 +1,111 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/validate.h"
+#include "plan/observation.h"
+#include "plan/verdict.h"
+
+// What follows from an observation by joining and comparing alone, before any rule is asked. Every
+// rule sees the same one.
+namespace quorate::plan {
+
+// One member of this cluster (by UID), with all that bears its ordinal. A member of the formation
+// that stands is listed even if nothing of it is there. Pointers point into the observation.
+struct Member {
+  Ordinal ordinal;
+  std::string name;
+  const RecordFacts* record = nullptr;
+  const ClaimFacts* claim = nullptr;
+  const PodFacts* pod = nullptr;
+  const MemberAnswer* answer = nullptr;  // of that Pod, given, and fresh
+
+  api::Identity identity;     // merged from record, claim and Pod
+  bool contradicted = false;  // they say different things
+
+  bool exists() const { return record || claim || pod; }
+  // Its Pod may exist: the claim, if it has one, was there before. Without a record, what is there
+  // says so: only a claim or Pod can be left of a member that once had a record.
+  bool may_run() const { return record ? record->spec.run : claim || pod; }
+  // The volume that its record names is not there: its data is lost.
+  bool volume_lost() const;
+};
+
+// An object under a name of ours that is not ours.
+struct Foreign {
+  std::string object;    // Pod c-0
+  std::string owner;     // whose it is, for people
+  bool leaving = false;  // it is being deleted, or its owner is gone: it will go by itself
+};
+
+struct Situation {
+  const Observation& seen;
+
+  // ---- Identity, believed from any witness ----
+  bool formed = false;
+  std::optional<ClusterId> cluster_id;
+  std::string formed_by;      // the witness, for people
+  std::string contradiction;  // why identity is in doubt; empty = it is not
+
+  // ---- What is to be ----
+  api::Problems problems;  // of the declaration, by itself or as a change
+  // The spec to work towards: the declaration if it may be taken up, else the last good one; its
+  // version is set. Absent if there is neither.
+  std::optional<api::ClusterSpec> target;
+
+  // ---- What is ----
+  std::vector<Member> members;  // of this cluster, by ordinal
+  std::vector<Foreign> foreign;
+  // The formation under way, or the one that formed: the highest number, unless it was abandoned.
+  std::optional<api::Formation> formation;
+  int last_formation = 0;  // the highest number seen anywhere, abandoned or not
+  Ordinal next_ordinal;    // one above the highest seen anywhere
+
+  bool claimed_by_other = false;  // another operator's cluster
+
+  const Member* find(Ordinal ordinal) const;
+  const SharedFacts* find(Shared which) const;  // whoever's it is
+  bool is_ours(const SharedFacts& shared) const;
+  const Foreign* find_foreign(std::string_view object) const;
+
+  bool is_current(const Member& member) const;
+  std::vector<const Member*> current() const;    // of the formation that stands
+  std::vector<const Member*> abandoned() const;  // of others
+
+  // A member of the formation that stands has a cluster ID: it formed, whether we have written that
+  // down or not.
+  bool any_member_answers() const;
+  // Whether the answer was asked for in this attempt.
+  bool live(const MemberAnswer& answer) const { return answer.asked_at >= seen.began; }
+  bool live_answer(const Member& member) const { return member.answer && live(*member.answer); }
+  // The fresh answer of a formed cluster's member agrees with all that is written down.
+  bool verified(const Member& member) const;
+
+  // Verdicts. `since` is when status first said it; the deadline follows from it.
+  WallTime since(std::string_view rule, std::string_view reason) const;
+  Waiting waiting(std::string_view rule, std::string code, std::string message) const;
+  Blocked blocked(std::string_view rule, std::string code, std::string message,
+                  bool frozen = false) const;
+  Acts acts(std::string_view rule, std::string code, std::string message) const;
+};
+
+// How long something may take before status says that it is late.
+inline constexpr auto kProgressDeadline = std::chrono::minutes(10);
+// How old an answer may be to count as what is.
+inline constexpr auto kAnswerFreshness = std::chrono::seconds(60);
+// Beyond this no ordinal is given out: far from overflow, and far from anything real.
+inline constexpr int kMaxOrdinal = 1'000'000'000;
+
+[[nodiscard]] Situation make_situation(const Observation& seen);
+
+// Its parts, in the order in which they are made.
+void join_members(Situation& now);
+void find_formation(Situation& now);
+void believe_witnesses(Situation& now);
+void choose_target(Situation& now);
+
+}  // namespace quorate::plan

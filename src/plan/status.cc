@@ -1,0 +1,125 @@
+#include "plan/status.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "api/names.h"
+#include "plan/conditions.h"
+
+namespace quorate::plan {
+
+bool is_ready(const Situation& now, const Member& member) {
+  return now.verified(member) && member.pod->ready && member.pod->serving && !member.pod->deleting;
+}
+
+namespace {
+
+const api::ClusterMemberStatus* find_before(const Situation& now, const std::string& name) {
+  const auto& status = now.seen.cluster.status;
+  if (!status) return nullptr;
+  auto found = std::find_if(status->members.begin(), status->members.end(),
+                            [&](const auto& member) { return member.name == name; });
+  return found == status->members.end() ? nullptr : &*found;
+}
+
+std::vector<api::ClusterMemberStatus> make_members(const Situation& now) {
+  std::vector<api::ClusterMemberStatus> out;
+  for (const auto* member : now.current()) {
+    api::ClusterMemberStatus status;
+    status.name = member->name;
+    status.id = member->identity.member_id;
+    if (member->record) status.role = member->record->spec.role;
+    status.ready = is_ready(now, *member);
+    if (now.verified(*member))
+      status.version = member->answer->version;
+    else if (const auto* before = find_before(now, member->name))
+      status.version = before->version;
+    out.push_back(std::move(status));
+  }
+  return out;
+}
+
+// The member whom most of those that answer follow; they agree, but for the moment of an election.
+std::optional<std::string> find_leader(const Situation& now) {
+  for (const auto* witness : now.current()) {
+    if (!now.verified(*witness)) continue;
+    for (const auto* member : now.current())
+      if (member->identity.member_id == witness->answer->leader) return member->name;
+  }
+  return std::nullopt;
+}
+
+std::optional<api::EtcdVersion> lowest_version(
+    const std::vector<api::ClusterMemberStatus>& members) {
+  std::optional<api::EtcdVersion> lowest;
+  for (const auto& member : members) {
+    if (!member.version) continue;
+    auto version = api::parse_etcd_version(*member.version);
+    if (version && (!lowest || *version < *lowest)) lowest = *version;
+  }
+  return lowest;
+}
+
+std::vector<api::WaitingEntry> make_waiting(std::span<const Ruling> rulings) {
+  std::vector<api::WaitingEntry> out;
+  for (const auto& ruling : rulings)
+    for (const auto& verdict : ruling.verdicts) {
+      const auto& reason = reason_of(verdict);
+      out.push_back({std::string(ruling.rule), std::string(name_of(verdict)), reason.code,
+                     reason.message, since_of(verdict), deadline_of(verdict)});
+    }
+  return out;
+}
+
+}  // namespace
+
+api::ClusterStatus make_status(const Situation& now, std::span<const Ruling> rulings) {
+  const auto& before = now.seen.cluster.status;
+  api::ClusterStatus status;
+  status.members = make_members(now);
+  status.replicas = static_cast<int>(status.members.size());
+  status.ready_replicas =
+      static_cast<int>(std::count_if(status.members.begin(), status.members.end(),
+                                     [](const auto& member) { return member.ready; }));
+  int wanted = now.target ? now.target->replicas : status.replicas;
+  status.ready = fmt::format("{}/{}", status.ready_replicas, wanted);
+  status.selector = api::pod_selector(now.seen.cluster.uid);
+  status.leader = find_leader(now);
+  status.version.current = lowest_version(status.members);
+  if (now.target) status.version.target = now.target->version;
+  status.cluster_id = now.cluster_id;
+  if (now.last_formation > 0) status.formation = now.last_formation;
+  status.waiting = make_waiting(rulings);
+  status.target = now.target;
+  if (!status.target && before) status.target = before->target;
+  status.operator_identity = now.seen.op.identity;
+
+  bool settled = std::all_of(rulings.begin(), rulings.end(),
+                             [](const Ruling& ruling) { return ruling.verdicts.empty(); });
+  bool in_place =
+      settled && now.formed && status.replicas > 0 && status.ready_replicas == status.replicas;
+  status.observed_generation =
+      in_place ? now.seen.cluster.generation : (before ? before->observed_generation : 0);
+  status.conditions = make_conditions(now, rulings, status);
+  status.phase = make_phase(now, rulings, status);
+  return status;
+}
+
+std::vector<MemberStatusUpdate> make_member_statuses(const Situation& now) {
+  std::vector<MemberStatusUpdate> out;
+  for (const auto* member : now.current()) {
+    if (!member->record || member->record->deleting) continue;
+    api::MemberStatus status = member->record->status;
+    status.ready = is_ready(now, *member);
+    status.pod_uid = member->pod ? std::optional(member->pod->uid) : std::nullopt;
+    if (now.verified(*member)) status.version = member->answer->version;
+    // Before it serves there is nothing that the cluster's own status does not say.
+    bool worth = status.ready || member->record->status != api::MemberStatus{};
+    if (worth && status != member->record->status)
+      out.push_back({member->name, member->record->uid, std::move(status)});
+  }
+  return out;
+}
+
+}  // namespace quorate::plan

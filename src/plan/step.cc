@@ -1,0 +1,77 @@
+#include "plan/step.h"
+
+#include <fmt/format.h>
+
+#include "plan/shared.h"
+
+namespace quorate::plan {
+
+const Permit* permit_of(const Step& step) {
+  return std::visit(
+      [](const auto& one) -> const Permit* {
+        if constexpr (requires { one.permit; })
+          return &one.permit;
+        else
+          return nullptr;
+      },
+      step);
+}
+
+namespace {
+
+struct Describer {
+  std::string_view cluster;
+
+  std::string operator()(const ApplyShared& step) const {
+    return "apply " + title_of(step.which, cluster);
+  }
+  std::string operator()(const CreateAuthority& step) const {
+    return "create " + title_of(step.which, cluster);
+  }
+  std::string operator()(const IssueLeaf& step) const {
+    return (step.renews ? "renew " : "create ") + title_of(step.which, cluster);
+  }
+  std::string operator()(const CreateRecord& step) const {
+    return "create EtcdMember " + step.name;
+  }
+  std::string operator()(const CreateClaim& step) const { return "create claim " + step.name; }
+  std::string operator()(const AllowRun& step) const { return "let " + step.record + " run"; }
+  std::string operator()(const CreatePod& step) const { return "create Pod " + step.shape.name; }
+  std::string operator()(const NoteOnRecord& step) const {
+    return "write identity on EtcdMember " + step.record;
+  }
+  std::string operator()(const NoteOnClaim& step) const {
+    return "write identity on claim " + step.claim;
+  }
+  std::string operator()(const UpdatePodState& step) const {
+    return "tell Pod " + step.pod + " what is known";
+  }
+  std::string operator()(const SetServing& step) const {
+    return step.serving ? fmt::format("send clients to {}", step.pod)
+                        : fmt::format("keep clients away from {}", step.pod);
+  }
+  std::string operator()(const GrowClaim& step) const {
+    return fmt::format("grow claim {} to {}", step.claim, step.size.text());
+  }
+  std::string operator()(const RemoveFinishedPod& step) const {
+    return "remove finished Pod " + step.pod;
+  }
+  std::string operator()(const AbandonFormation& step) const {
+    return fmt::format("give up formation {}", step.permit.formation());
+  }
+  std::string operator()(const DiscardFormation& step) const {
+    return fmt::format("delete {} Pods, {} claims and {} records of a formation given up",
+                       step.pods.size(), step.claims.size(), step.records.size());
+  }
+  std::string operator()(const ReplaceUnformedPod& step) const {
+    return "replace Pod " + step.pod.name;
+  }
+};
+
+}  // namespace
+
+std::string describe(const Step& step, std::string_view cluster) {
+  return std::visit(Describer{cluster}, step);
+}
+
+}  // namespace quorate::plan

@@ -1,0 +1,56 @@
+#include "api/names.h"
+#include "plan/situation.h"
+
+// What to work towards: the declaration, if it may be taken up.
+namespace quorate::plan {
+namespace {
+
+// What stands now, as far as it is known: what status remembers, corrected by the members, which
+// know better (status can be lost or rewound).
+std::optional<api::ClusterSpec> standing(const Situation& now) {
+  std::optional<api::ClusterSpec> spec;
+  if (now.seen.cluster.status) spec = now.seen.cluster.status->target;
+  if (!now.formation) return spec;
+  // Without memory, what only the declaration knows is taken from there.
+  if (!spec && !now.seen.cluster.declared) return std::nullopt;
+  if (!spec) spec = now.seen.cluster.declared;
+  spec->replicas = now.formation->size;
+  for (const auto* member : now.current()) {
+    if (!member->record) continue;
+    const auto& record = member->record->spec;
+    if (now.formed || !spec->version) spec->version = record.version;
+    spec->tls.peer.mode =
+        record.peer_url.starts_with("https:") ? api::TlsMode::kManaged : api::TlsMode::kDisabled;
+  }
+  return spec;
+}
+
+}  // namespace
+
+void choose_target(Situation& now) {
+  const auto& cluster = now.seen.cluster;
+  bool remembered = cluster.status && cluster.status->target;
+  auto before = standing(now);
+  if (before && !before->version) before->version = now.seen.op.default_version;
+
+  now.problems = api::validate_name(cluster.key.name);
+  if (!cluster.declared) now.problems.push_back({"spec", cluster.undecodable});
+  if (cluster.declared)
+    for (auto& problem : api::validate(*cluster.declared)) now.problems.push_back(problem);
+  if (!now.problems.empty()) {
+    if (remembered) now.target = before;
+    return;
+  }
+  if (before) now.problems = api::validate_change(*before, *cluster.declared, now.formed);
+  if (!now.problems.empty()) {
+    now.target = before;
+    return;
+  }
+  now.target = cluster.declared;
+  if (!now.target->version)
+    now.target->version = before ? before->version : now.seen.op.default_version;
+  // The size of a formation is fixed when it is opened.
+  if (now.formation) now.target->replicas = now.formation->size;
+}
+
+}  // namespace quorate::plan

@@ -1,0 +1,84 @@
+#include "plan/trouble.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string_view>
+
+namespace quorate::plan {
+
+bool is_finished(const PodFacts& pod) {
+  return pod.phase == PodPhase::kFailed || pod.phase == PodPhase::kSucceeded;
+}
+
+const Terminated* last_end(const PodFacts& pod) {
+  if (pod.etcd.running) return nullptr;
+  if (pod.etcd.terminated) return &*pod.etcd.terminated;
+  return pod.etcd.last ? &*pod.etcd.last : nullptr;
+}
+
+std::optional<api::LaunchReport> guard_report(const Member& member) {
+  const auto* end = member.pod ? last_end(*member.pod) : nullptr;
+  return end ? api::read_launch_report(end->exit_code, end->message) : std::nullopt;
+}
+
+bool guard_misses_data(const Member& member) {
+  auto report = guard_report(member);
+  return report && (report->code == launch::kExitLost || report->code == launch::kExitUnsure);
+}
+
+namespace {
+
+std::string_view guard_code(launch::ExitCode code) {
+  switch (code) {
+    case launch::kExitLost:
+      return "MemberLost";
+    case launch::kExitUnsure:
+      return "MemberUnsure";
+    case launch::kExitMisconfigured:
+      return "LaunchMisconfigured";
+    case launch::kExitUnreadable:
+      return "VolumeUnreadable";
+    case launch::kExitCannotStart:
+      return "EtcdCannotStart";
+  }
+  return "LaunchRefused";
+}
+
+std::optional<Reason> waiting_trouble(const std::string& name, const ContainerFacts& container) {
+  if (!container.waiting) return std::nullopt;
+  // The kubelet's words for a container that is merely on its way.
+  for (std::string_view normal : {"ContainerCreating", "PodInitializing"})
+    if (*container.waiting == normal) return std::nullopt;
+  if (*container.waiting == "CrashLoopBackOff") return std::nullopt;  // the end before says more
+  auto text = container.waiting_message.empty() ? *container.waiting : container.waiting_message;
+  return Reason{*container.waiting, fmt::format("{}: {}", name, text)};
+}
+
+Reason end_trouble(const std::string& name, const Terminated& end) {
+  auto text = end.message.empty() ? end.reason : end.message;
+  return {"EtcdExits", fmt::format("{}: etcd ended with {}{}{}", name, end.exit_code,
+                                   text.empty() ? "" : ": ", text)};
+}
+
+}  // namespace
+
+std::optional<Reason> find_trouble(const Member& member) {
+  if (!member.pod || member.pod->ready) return std::nullopt;
+  const auto& pod = *member.pod;
+  if (pod.deleting) return Reason{"PodLeaving", fmt::format("{}: its Pod is going", member.name)};
+  if (!pod.unschedulable.empty())
+    return Reason{"Unschedulable", fmt::format("{}: {}", member.name, pod.unschedulable)};
+  if (auto trouble = waiting_trouble(member.name, pod.install)) return trouble;
+  if (pod.install.terminated && pod.install.terminated->exit_code != 0)
+    return Reason{"InstallFails",
+                  fmt::format("{}: {}", member.name, pod.install.terminated->message)};
+  if (auto trouble = waiting_trouble(member.name, pod.etcd)) return trouble;
+  if (auto report = guard_report(member))
+    return Reason{std::string(guard_code(report->code)),
+                  fmt::format("{}: {}", member.name, report->reason)};
+  if (const auto* end = last_end(pod)) return end_trouble(member.name, *end);
+  return std::nullopt;
+}
+
+}  // namespace quorate::plan
