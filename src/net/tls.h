@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,6 +33,8 @@ class TlsContext {
                                                         PeerCheck check,
                                                         std::vector<std::string> alpn);
   ~TlsContext();
+  // Handshakes of this client that a ticket made short.
+  std::uint64_t resumed_sessions() const;
   struct Native;
   Native& native() { return *native_; }
 

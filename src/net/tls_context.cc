@@ -136,6 +136,7 @@ std::string pem_of(X509* certificate) {
 
 TlsContext::TlsContext(std::unique_ptr<Native> native) : native_(std::move(native)) {}
 TlsContext::~TlsContext() = default;
+std::uint64_t TlsContext::resumed_sessions() const { return native_->resumed; }
 
 Result<std::shared_ptr<TlsContext>> TlsContext::for_client(const TlsIdentity& identity,
                                                            std::vector<std::string> alpn) {

@@ -44,6 +44,7 @@ struct TlsContext::Native {
   bool server = false;
   std::string alpn;  // as on the wire: each name behind its length
   SessionStore sessions;
+  std::uint64_t resumed = 0;
 };
 
 // What OpenSSL's callbacks leave for the stream that they belong to: an SSL's application data.

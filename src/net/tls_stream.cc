@@ -65,6 +65,7 @@ class TlsStream final : public ByteStream {
   // framing in HTTP excludes, so it is forgiven.
   ~TlsStream() override { SSL_set_shutdown(ssl_.get(), SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN); }
 
+  void be_server() { SSL_set_accept_state(ssl_.get()); }
   void be_client_of(const TlsTarget& target);
   Task<Result<void>> shake_hands();
 
@@ -177,6 +178,7 @@ Task<Result<void>> TlsStream::shake_hands() {
     CO_TRY(co_await socket_->wait(direction, rt::Deadline::never()));
   }
   if (!SSL_session_reused(ssl_.get()) || notes_.expected_name.empty()) co_return Result<void>();
+  ++context_->native().resumed;
   X509* certificate = SSL_get0_peer_certificate(ssl_.get());
   auto refusal = certificate ? refusal_of_resumed(certificate, notes_.expected_name)
                              : std::string("the resumed session has no certificate");
@@ -211,6 +213,7 @@ Task<Result<std::unique_ptr<ByteStream>>> tls_accept(std::unique_ptr<Socket> soc
   CHECK(context->native().server);
   auto runtime = socket->runtime();
   auto stream = std::make_unique<TlsStream>(std::move(socket), std::move(context));
+  stream->be_server();
   return finish(std::move(stream), runtime, deadline);
 }
 
