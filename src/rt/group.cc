@@ -175,6 +175,12 @@ Task<void> TaskGroup::join() {
   }
 }
 
+Task<void> TaskGroup::join_shielded() {
+  auto state = state_;
+  while (!state->fibers.empty())
+    co_await detail::park(Monotonic::max(), &state->joiners, detail::Cancellation::kIgnored);
+}
+
 Task<Result<void>> TaskGroup::join_until(Deadline deadline) {
   auto state = state_;
   while (!state->fibers.empty()) {
@@ -226,6 +232,14 @@ Task<bool> run_until(Runtime runtime, Deadline deadline, Task<void> work) {
   co_await group.join();
   if (broken) std::rethrow_exception(broken);
   co_return joined || joined.error() != Code::kTimeout;
+}
+
+Task<void> run_shielded(Runtime runtime, Task<void> work) {
+  std::exception_ptr broken;
+  TaskGroup group(runtime);
+  group.spawn("shielded", keep_exception(std::move(work), broken));
+  co_await group.join_shielded();
+  if (broken) std::rethrow_exception(broken);
 }
 
 Task<void> run_all(Runtime runtime, std::vector<Task<void>> work, std::size_t at_once) {

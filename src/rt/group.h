@@ -37,6 +37,8 @@ class TaskGroup {
   Task<void> join();
   // Ok when no fiber is left; kTimeout or kCancelled before that, with the fibers still running.
   Task<Result<void>> join_until(Deadline deadline);
+  // As join(), but neither the fibers nor the wait heed a cancellation of the awaiting fiber.
+  Task<void> join_shielded();
   std::size_t size() const;
 
  private:
@@ -48,6 +50,7 @@ namespace detail {
 // Runs `work` until it ends or the deadline passes, in which case it is cancelled and awaited. True
 // if it ended by itself.
 Task<bool> run_until(Runtime runtime, Deadline deadline, Task<void> work);
+Task<void> run_shielded(Runtime runtime, Task<void> work);
 
 template <class T>
 Task<void> store(Task<T> work, std::optional<T>& slot) {
@@ -64,6 +67,15 @@ Task<Result<T>> with_deadline(Runtime runtime, Deadline deadline, Task<Result<T>
   if (slot && (ended || slot->has_value())) co_return std::move(*slot);
   if (ended) co_return fail(Code::kCancelled, "cancelled");
   co_return fail(Code::kTimeout, "deadline passed");
+}
+
+// `work` to its end, which is not told that the awaiting fiber has been cancelled. For clean-up
+// that must be carried through, and that has a deadline of its own.
+template <class T>
+Task<T> shielded(Runtime runtime, Task<T> work) {
+  std::optional<T> slot;
+  co_await detail::run_shielded(runtime, detail::store(std::move(work), slot));
+  co_return std::move(*slot);
 }
 
 // Runs all at once, at most `at_once` of them side by side, and waits for all. Results stand in the

@@ -180,6 +180,22 @@ TEST_F(GroupTest, CancellationReachesThroughWithDeadline) {
   EXPECT_EQ(runtime_.clock->now(), Monotonic(1s));
 }
 
+Task<void> shielded_into(Runtime runtime, std::optional<Result<int>>& slot) {
+  slot.emplace(co_await shielded(runtime, give_after(runtime, 10s, 3)));
+}
+
+TEST_F(GroupTest, ShieldedWorkIsCarriedThroughAfterCancellation) {
+  std::optional<Result<int>> slot;
+  TaskGroup group(runtime_);
+  group.spawn("a", shielded_into(runtime_, slot));
+  loop_.run_for(1s);
+  group.cancel();
+  loop_.run_until_idle();
+  ASSERT_TRUE(slot && *slot);
+  EXPECT_EQ(**slot, 3);
+  EXPECT_EQ(runtime_.clock->now(), Monotonic(10s));
+}
+
 Task<Result<int>> measured(Runtime runtime, int value, int& running, int& most) {
   most = std::max(most, ++running);
   auto result = co_await give_after(runtime, (10 - value) * 1s, value);

@@ -1,0 +1,222 @@
+#include "rt/child_process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <grp.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <climits>
+
+#include "base/strings.h"
+
+namespace quorate::rt::detail {
+
+namespace {
+
+// What the child was doing when it failed.
+enum class Stage : int { kSession, kStreams, kEnter, kIdentity, kDirectory, kExec };
+
+struct Failure {
+  Stage stage;
+  int number;  // errno
+};
+
+struct Pipe {
+  Fd read;
+  Fd write;
+};
+
+// Everything that the child needs, made before the fork: after it, other threads may hold any lock,
+// so the child makes system calls and nothing else.
+struct Plan {
+  std::vector<char*> arguments;
+  std::vector<char*> environment;
+  std::vector<std::string> candidates;  // where the program may be
+  const char* directory = nullptr;
+  const ProcessSpec* spec = nullptr;
+  Fd input;
+  Fd output;  // empty: inherited
+  Fd error;
+  Fd report;
+  int parent = 0;
+};
+
+// ---- The child.
+
+[[noreturn]] void give_up(const Plan& plan, Stage stage) {
+  Failure failure{stage, errno};
+  ssize_t told = ::write(plan.report.get(), &failure, sizeof failure);
+  ::_exit(told < 0 ? 126 : 127);
+}
+
+void reset_signals() {
+  struct sigaction standard {};
+  standard.sa_handler = SIG_DFL;
+  for (int number = 1; number < NSIG; ++number) ::sigaction(number, &standard, nullptr);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+void take_streams(const Plan& plan) {
+  if (::dup2(plan.input.get(), 0) < 0) give_up(plan, Stage::kStreams);
+  if (plan.output && ::dup2(plan.output.get(), 1) < 0) give_up(plan, Stage::kStreams);
+  if (plan.error && ::dup2(plan.error.get(), 2) < 0) give_up(plan, Stage::kStreams);
+}
+
+void take_identity(const Plan& plan) {
+  const auto& identity = plan.spec->run_as;
+  if (!identity) return;
+  const auto uid = static_cast<uid_t>(identity->uid);
+  const auto gid = static_cast<gid_t>(identity->gid);
+  if (::setgroups(0, nullptr) != 0 || ::setresgid(gid, gid, gid) != 0 ||
+      ::setresuid(uid, uid, uid) != 0)
+    give_up(plan, Stage::kIdentity);
+}
+
+[[noreturn]] void become(const Plan& plan) {
+  reset_signals();
+  if (::setsid() < 0) give_up(plan, Stage::kSession);
+  take_streams(plan);
+  for (const auto& space : plan.spec->enter)
+    if (::setns(space.fd, space.kind) != 0) give_up(plan, Stage::kEnter);
+  take_identity(plan);
+  // After the identity, whose change would undo it. Who died before this call is noticed.
+  if (plan.spec->dies_with_us) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != plan.parent) ::_exit(125);
+  }
+  if (plan.directory && ::chdir(plan.directory) != 0) give_up(plan, Stage::kDirectory);
+  ::close_range(3, UINT_MAX, CLOSE_RANGE_CLOEXEC);
+  errno = ENOENT;
+  for (const auto& path : plan.candidates) {
+    ::execve(path.c_str(), plan.arguments.data(), plan.environment.data());
+    if (errno != ENOENT && errno != ENOTDIR) break;
+  }
+  give_up(plan, Stage::kExec);
+}
+
+// ---- The parent.
+
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> out;
+  for (const auto& text : texts) out.push_back(const_cast<char*>(text.c_str()));
+  out.push_back(nullptr);
+  return out;
+}
+
+std::vector<std::string> candidates(const ProcessSpec& spec) {
+  const auto& name = spec.arguments.front();
+  if (name.find('/') != std::string::npos) return {name};
+  std::string_view path = "/usr/local/bin:/usr/bin:/bin";
+  for (const auto& variable : spec.environment)
+    if (variable.starts_with("PATH=")) path = std::string_view(variable).substr(5);
+  std::vector<std::string> out;
+  for (auto folder : split(path, ':')) out.push_back(fmt::format("{}/{}", folder, name));
+  return out;
+}
+
+// Above the standard streams, so that the child can put them in place in any order.
+Result<Fd> above_standard_streams(Fd fd) {
+  if (!fd || fd.get() > 2) return fd;
+  Fd moved(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 3));
+  if (!moved) return fail(errno_error("duplicate a file descriptor", errno));
+  return moved;
+}
+
+Result<Fd> open_above(const char* path, int flags) {
+  Fd fd(::open(path, flags | O_CLOEXEC, 0640));
+  if (!fd) return fail(errno_error(fmt::format("open {}", path), errno));
+  return above_standard_streams(std::move(fd));
+}
+
+Result<Pipe> make_pipe() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return fail(errno_error("make a pipe", errno));
+  Fd read(ends[0]);
+  Fd write(ends[1]);
+  TRY(auto high_read, above_standard_streams(std::move(read)));
+  TRY(auto high_write, above_standard_streams(std::move(write)));
+  return Pipe{std::move(high_read), std::move(high_write)};
+}
+
+// The child's end; for Lines, ours goes to `ours`.
+Result<Fd> open_output(const Output& output, Fd& ours) {
+  if (std::holds_alternative<Inherit>(output)) return Fd();
+  if (std::holds_alternative<Discard>(output)) return open_above("/dev/null", O_WRONLY);
+  if (const auto* file = std::get_if<AppendTo>(&output))
+    return open_above(file->path.c_str(), O_WRONLY | O_CREAT | O_APPEND);
+  TRY(auto pipe, make_pipe());
+  if (::fcntl(pipe.read.get(), F_SETFL, O_NONBLOCK) != 0)
+    return fail(errno_error("make a pipe non-blocking", errno));
+  ours = std::move(pipe.read);
+  return std::move(pipe.write);
+}
+
+std::string_view describe(Stage stage) {
+  switch (stage) {
+    case Stage::kSession:
+      return "start a session";
+    case Stage::kStreams:
+      return "set the standard streams";
+    case Stage::kEnter:
+      return "enter a namespace";
+    case Stage::kIdentity:
+      return "change user and group";
+    case Stage::kDirectory:
+      return "change to the working directory";
+    case Stage::kExec:
+      break;
+  }
+  return "execute";
+}
+
+// Ends when the program runs (the pipe closes by itself then) or when the child says what failed.
+Result<void> read_report(Fd report, int pid) {
+  Failure failure{};
+  ssize_t got = 0;
+  do got = ::read(report.get(), &failure, sizeof failure);
+  while (got < 0 && errno == EINTR);
+  if (got == 0) return {};
+  const int number = got < 0 ? errno : failure.number;
+  ::kill(pid, SIGKILL);
+  while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  return fail(errno_error(got < 0 ? "read the child's report" : describe(failure.stage), number));
+}
+
+}  // namespace
+
+Result<ChildProcess> fork_child(const ProcessSpec& spec) {
+  Plan plan;
+  plan.arguments = pointers(spec.arguments);
+  plan.environment = pointers(spec.environment);
+  plan.candidates = candidates(spec);
+  if (!spec.working_directory.empty()) plan.directory = spec.working_directory.c_str();
+  plan.spec = &spec;
+  plan.parent = ::getpid();
+
+  ChildProcess child;
+  TRY(plan.input, open_above("/dev/null", O_RDONLY));
+  TRY(plan.output, open_output(spec.standard_output, child.standard_output));
+  TRY(plan.error, open_output(spec.standard_error, child.standard_error));
+  TRY(auto report, make_pipe());
+  plan.report = std::move(report.write);
+
+  child.pid = ::fork();
+  if (child.pid < 0) return fail(errno_error("fork", errno));
+  if (child.pid == 0) become(plan);
+  plan.report.reset();
+  TRY(read_report(std::move(report.read), child.pid));
+  // It is not reaped before this, so the number is still its own.
+  child.pidfd.reset(static_cast<int>(::syscall(SYS_pidfd_open, child.pid, 0)));
+  if (!child.pidfd) return fail(errno_error("open a pidfd", errno));
+  return child;
+}
+
+}  // namespace quorate::rt::detail
