@@ -1,0 +1,39 @@
+#pragma once
+
+#include "api/identity.h"
+#include "json/document.h"
+#include "kube/object.h"
+#include "pki/authority.h"
+#include "plan/step.h"
+
+// Steps of a plan as Kubernetes objects. Pure: the same step gives the same document.
+namespace quorate::op {
+
+// Whose objects they are.
+struct Owner {
+  ClusterKey key;
+  Uid uid;
+};
+
+[[nodiscard]] json::Value build_peer_service(const Owner& owner, const plan::ApplyShared& step);
+[[nodiscard]] json::Value build_client_service(const Owner& owner, const plan::ApplyShared& step);
+[[nodiscard]] json::Value build_budget(const Owner& owner, const plan::ApplyShared& step);
+
+// ca.crt, tls.crt and tls.key, whatever the Secret is for; an authority's own certificate stands in
+// both of the first.
+[[nodiscard]] json::Value build_tls_secret(const Owner& owner, plan::Shared which,
+                                           std::string_view rendered, std::string_view ca_pem,
+                                           std::string_view certificate_pem, const Secret& key_pem);
+
+[[nodiscard]] json::Value build_record(const Owner& owner, const plan::CreateRecord& step);
+[[nodiscard]] json::Value build_claim(const Owner& owner, const plan::CreateClaim& step);
+[[nodiscard]] json::Value build_pod(const Owner& owner, const plan::CreatePod& step);
+
+// The annotations of a Pod that the launch guard reads: written with the Pod, patched later.
+[[nodiscard]] api::TextMap pod_state_annotations(const plan::PodState& state);
+
+// Labels of everything that belongs to the cluster.
+[[nodiscard]] json::Object cluster_labels(const Owner& owner, std::string_view component);
+[[nodiscard]] json::Object to_json(const api::TextMap& map);
+
+}  // namespace quorate::op

@@ -1,0 +1,243 @@
+#include "api/names.h"
+#include "base/launch_contract.h"
+#include "kube/resource.h"
+#include "operator/build.h"
+
+// The Pod of a member. Its arguments carry no state: what is known of the member reaches the launch
+// guard as environment from annotations, which are read anew at every start of the container (E24)
+// and can be patched.
+namespace quorate::op {
+namespace {
+
+std::string text(std::string_view view) { return std::string(view); }
+
+json::Value env(std::string_view name, std::string_view value) {
+  return json::Object{{"name", name}, {"value", value}};
+}
+
+json::Value env_from_annotation(std::string_view name, std::string_view annotation) {
+  return json::Object{
+      {"name", name},
+      {"valueFrom",
+       json::Object{{"fieldRef", json::Object{{"fieldPath", "metadata.annotations['" +
+                                                                text(annotation) + "']"}}}}}};
+}
+
+json::Array environment(const Owner& owner, const plan::PodShape& shape) {
+  return {
+      env(launch::kEnvMember, shape.name),
+      env(launch::kEnvClusterUid, owner.uid.value()),
+      env(launch::kEnvIncarnation, std::to_string(shape.incarnation)),
+      env(launch::kEnvToken, shape.token),
+      env(launch::kEnvPeerUrl, shape.peer_url),
+      env_from_annotation(launch::kEnvFormation, api::kAnnotationFormation),
+      env_from_annotation(launch::kEnvStarted, api::kAnnotationStarted),
+      env_from_annotation(launch::kEnvClusterId, api::kAnnotationClusterId),
+      env_from_annotation(launch::kEnvMemberId, api::kAnnotationMemberId),
+      env_from_annotation(launch::kEnvInitialCluster, api::kAnnotationInitialCluster),
+  };
+}
+
+json::Object restricted() {
+  return {{"allowPrivilegeEscalation", false},
+          {"readOnlyRootFilesystem", true},
+          {"capabilities", json::Object{{"drop", json::Array{"ALL"}}}}};
+}
+
+json::Object resource_list(const api::ResourceList& list) {
+  json::Object out;
+  if (list.cpu) out["cpu"] = list.cpu->text();
+  if (list.memory) out["memory"] = list.memory->text();
+  return out;
+}
+
+json::Object resources(const api::ResourcesSpec& spec) {
+  json::Object out;
+  if (auto requests = resource_list(spec.requests); !requests.empty())
+    out["requests"] = std::move(requests);
+  if (auto limits = resource_list(spec.limits); !limits.empty()) out["limits"] = std::move(limits);
+  return out;
+}
+
+json::Value mount(std::string_view name, std::string_view path, bool read_only) {
+  json::Object out{{"name", name}, {"mountPath", path}};
+  if (read_only) out["readOnly"] = true;
+  return out;
+}
+
+json::Value port(std::string_view name, int number) {
+  return json::Object{{"name", name}, {"containerPort", number}, {"protocol", "TCP"}};
+}
+
+// Readiness asks etcd; liveness only whether the process still listens, so that it depends neither
+// on quorum nor on a defragmentation (E19). The startup probe gives a large database ten minutes to
+// be opened.
+void add_probes(json::Object& container, const plan::PodShape& shape) {
+  json::Object tcp{{"tcpSocket", json::Object{{"port", api::kMetricsPort}}}};
+  auto startup = tcp;
+  startup["periodSeconds"] = 2;
+  startup["failureThreshold"] = 300;
+  container["startupProbe"] = std::move(startup);
+  auto liveness = tcp;
+  liveness["periodSeconds"] = 10;
+  liveness["failureThreshold"] = 6;
+  container["livenessProbe"] = std::move(liveness);
+  container["readinessProbe"] =
+      json::Object{{"httpGet", json::Object{{"path", shape.readiness_path},
+                                            {"port", api::kMetricsPort},
+                                            {"scheme", "HTTP"}}},
+                   {"periodSeconds", 1},
+                   {"timeoutSeconds", 5},
+                   {"failureThreshold", 3}};
+}
+
+json::Object etcd_container(const Owner& owner, const plan::PodShape& shape) {
+  json::Array arguments{text(api::kEtcdProgram)};
+  for (const auto& argument : shape.etcd_arguments) arguments.emplace_back(argument);
+  json::Array mounts{mount(api::kDataVolume, launch::kVolume, false),
+                     mount(api::kPodVolume, launch::kPodFolder, false)};
+  if (shape.peer_tls) mounts.push_back(mount(api::kPeerTlsVolume, api::kPeerTlsFolder, true));
+  if (shape.client_tls) mounts.push_back(mount(api::kServerTlsVolume, api::kServerTlsFolder, true));
+  json::Object container{
+      {"name", text(api::kEtcdContainer)},
+      {"image", shape.image},
+      {"command", json::Array{text(launch::kPodFolder) + "/" + text(launch::kProgram)}},
+      {"args", std::move(arguments)},
+      {"env", environment(owner, shape)},
+      {"ports", json::Array{port(api::kClientPortName, api::kClientPort),
+                            port(api::kPeerPortName, api::kPeerPort),
+                            port(api::kMetricsPortName, api::kMetricsPort)}},
+      {"resources", resources(shape.resources)},
+      {"volumeMounts", std::move(mounts)},
+      {"securityContext", restricted()},
+      {"terminationMessagePolicy", "File"},
+  };
+  if (shape.pull_policy) {
+    switch (*shape.pull_policy) {
+      case api::PullPolicy::kAlways:
+        container["imagePullPolicy"] = "Always";
+        break;
+      case api::PullPolicy::kIfNotPresent:
+        container["imagePullPolicy"] = "IfNotPresent";
+        break;
+      case api::PullPolicy::kNever:
+        container["imagePullPolicy"] = "Never";
+        break;
+    }
+  }
+  add_probes(container, shape);
+  return container;
+}
+
+json::Object install_container(const plan::PodShape& shape) {
+  return {
+      {"name", text(api::kInstallContainer)},
+      {"image", shape.launch_image},
+      {"command", json::Array{text(api::kLaunchProgram), "--install", text(launch::kPodFolder)}},
+      {"resources", json::Object{{"requests", json::Object{{"cpu", "10m"}, {"memory", "16Mi"}}}}},
+      {"volumeMounts", json::Array{mount(api::kPodVolume, launch::kPodFolder, false)}},
+      {"securityContext", restricted()},
+      {"terminationMessagePolicy", "File"}};
+}
+
+json::Value secret_volume(std::string_view name, const std::string& secret) {
+  // Group-readable, because the files belong to root and the Pod does not run as root: fsGroup
+  // gives it the group.
+  return json::Object{{"name", name},
+                      {"secret", json::Object{{"secretName", secret}, {"defaultMode", 0440}}}};
+}
+
+json::Object empty_dir(const std::optional<api::EmptyDirStorage>& storage) {
+  json::Object out;
+  if (!storage) return out;
+  if (storage->medium == api::Medium::kMemory) out["medium"] = "Memory";
+  if (storage->size_limit) out["sizeLimit"] = storage->size_limit->text();
+  return out;
+}
+
+json::Array volumes(const Owner& owner, const plan::PodShape& shape) {
+  json::Object data{{"name", text(api::kDataVolume)}};
+  if (shape.claim)
+    data["persistentVolumeClaim"] = json::Object{{"claimName", *shape.claim}};
+  else
+    data["emptyDir"] = empty_dir(shape.empty_dir);
+  json::Array out{std::move(data),
+                  json::Object{{"name", text(api::kPodVolume)}, {"emptyDir", json::Object()}}};
+  if (shape.peer_tls)
+    out.push_back(secret_volume(api::kPeerTlsVolume, api::peer_tls_name(owner.key.name)));
+  if (shape.client_tls)
+    out.push_back(secret_volume(api::kServerTlsVolume, api::server_tls_name(owner.key.name)));
+  return out;
+}
+
+// Rather not two members on one node or in one zone; but a cluster on one node is better than none.
+json::Array spread(const Owner& owner) {
+  json::Array out;
+  for (std::string_view key : {"kubernetes.io/hostname", "topology.kubernetes.io/zone"})
+    out.push_back(json::Object{
+        {"maxSkew", 1},
+        {"topologyKey", key},
+        {"whenUnsatisfiable", "ScheduleAnyway"},
+        {"labelSelector", json::Object{{"matchLabels", json::Object{{text(api::kLabelClusterUid),
+                                                                     owner.uid.value()}}}}}});
+  return out;
+}
+
+}  // namespace
+
+api::TextMap pod_state_annotations(const plan::PodState& state) {
+  auto out = api::identity_annotations(state.identity);
+  out[text(api::kAnnotationFormation)] =
+      state.formation_open ? launch::kFormationOpen : launch::kFormationClosed;
+  out[text(api::kAnnotationInitialCluster)] = state.initial_cluster;
+  return out;
+}
+
+json::Value build_pod(const Owner& owner, const plan::CreatePod& step) {
+  const auto& shape = step.shape;
+  auto object = kube::make_object(kube::kPods, {owner.key.ns, shape.name});
+  auto& metadata = object.as_object()["metadata"].as_object();
+  auto labels = cluster_labels(owner, api::kComponentMember);
+  for (const auto& [key, value] : api::identity_labels(step.state.identity)) labels[key] = value;
+  if (step.voter) labels[text(api::kLabelVoter)] = text(api::kTrue);
+  metadata["labels"] = std::move(labels);
+  auto annotations = pod_state_annotations(step.state);
+  annotations[text(api::kAnnotationRendered)] = step.rendered;
+  if (step.first_pod) annotations[text(api::kAnnotationFirstPod)] = text(api::kTrue);
+  metadata["annotations"] = to_json(annotations);
+  kube::Meta cluster;
+  cluster.key = owner.key;
+  cluster.uid = owner.uid;
+  metadata["ownerReferences"] =
+      json::Array{kube::make_owner_reference(kube::kEtcdClusters, cluster, true)};
+
+  constexpr int kNobody = 65532;
+  json::Object spec{
+      {"hostname", shape.name},
+      {"subdomain", api::peer_service_name(owner.key.name)},
+      {"restartPolicy", "Always"},
+      {"automountServiceAccountToken", false},
+      {"enableServiceLinks", false},
+      {"terminationGracePeriodSeconds", 30},
+      {"securityContext",
+       json::Object{{"runAsNonRoot", true},
+                    {"runAsUser", kNobody},
+                    {"runAsGroup", kNobody},
+                    {"fsGroup", kNobody},
+                    {"fsGroupChangePolicy", "OnRootMismatch"},
+                    {"seccompProfile", json::Object{{"type", "RuntimeDefault"}}}}},
+      {"initContainers", json::Array{install_container(shape)}},
+      {"containers", json::Array{etcd_container(owner, shape)}},
+      {"volumes", volumes(owner, shape)},
+      {"topologySpreadConstraints", spread(owner)},
+  };
+  if (!shape.pull_secrets.empty()) {
+    json::Array secrets;
+    for (const auto& name : shape.pull_secrets) secrets.push_back(json::Object{{"name", name}});
+    spec["imagePullSecrets"] = std::move(secrets);
+  }
+  object.as_object()["spec"] = std::move(spec);
+  return object;
+}
+
+}  // namespace quorate::op

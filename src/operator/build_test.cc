@@ -1,0 +1,195 @@
+#include "operator/build.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/names.h"
+#include "base/launch_contract.h"
+#include "operator/facts.h"
+#include "operator/views.h"
+#include "pki/authority.h"
+
+namespace quorate::op {
+namespace {
+
+using ::testing::Contains;
+using ::testing::UnorderedElementsAre;
+
+const Owner kOwner{ClusterKey{{"ns", "c"}}, Uid("cluster-uid")};
+
+api::Identity identity() {
+  api::Identity out;
+  out.cluster_uid = kOwner.uid;
+  out.ordinal = Ordinal(1);
+  out.formation = {1, Ordinal(0), 3};
+  return out;
+}
+
+plan::CreatePod pod_step() {
+  plan::CreatePod step;
+  step.shape.name = "c-1";
+  step.shape.peer_url = "https://c-1.c-peer.ns.svc:2380";
+  step.shape.token = "token";
+  step.shape.image = "etcd:v3.6.16";
+  step.shape.launch_image = "quorate:dev";
+  step.shape.etcd_arguments = {"--listen-client-urls=https://0.0.0.0:2379"};
+  step.shape.readiness_path = "/readyz";
+  step.shape.claim = "data-c-1";
+  step.state.formation_open = true;
+  step.state.initial_cluster = "c-0=https://a:2380";
+  step.state.identity = identity();
+  step.first_pod = true;
+  step.rendered = "abc";
+  return step;
+}
+
+// What the API server would send back: our document with server-side metadata.
+template <class View>
+View seen(json::Value object) {
+  auto& metadata = object.as_object()["metadata"].as_object();
+  metadata["uid"] = "object-uid";
+  metadata["resourceVersion"] = "7";
+  json::Projector projector;
+  auto view = json::project<View>(projector, json::render(object));
+  EXPECT_TRUE(view) << view.error().text();
+  return *view;
+}
+
+TEST(BuildPod, IsReadBackAsTheFactsItWasMadeFrom) {
+  const auto step = pod_step();
+  auto facts = pod_facts(seen<PodView>(build_pod(kOwner, step)), "c");
+  ASSERT_TRUE(facts);
+  EXPECT_EQ(facts->ordinal, Ordinal(1));
+  EXPECT_EQ(facts->controller, kOwner.uid);
+  EXPECT_EQ(facts->identity, step.state.identity);
+  EXPECT_TRUE(facts->formation_open);
+  EXPECT_TRUE(facts->first_pod);
+  EXPECT_TRUE(facts->voter);
+  EXPECT_FALSE(facts->serving);
+  EXPECT_EQ(facts->initial_cluster, step.state.initial_cluster);
+  EXPECT_EQ(facts->rendered, "abc");
+}
+
+TEST(BuildPod, ArgumentsAndFixedEnvironmentCarryNoState) {
+  auto open = pod_step();
+  auto closed = open;
+  closed.state.formation_open = false;
+  closed.state.initial_cluster = "other";
+  closed.state.identity.started = true;
+  closed.state.identity.cluster_id = ClusterId(1);
+  closed.state.identity.member_id = MemberId(2);
+  auto a = build_pod(kOwner, open), b = build_pod(kOwner, closed);
+  EXPECT_EQ(*json::find(a, "/spec"), *json::find(b, "/spec"));
+  EXPECT_NE(*json::find(a, "/metadata/annotations"), *json::find(b, "/metadata/annotations"));
+}
+
+TEST(BuildPod, IsRestrictedAndHasNoToken) {
+  auto pod = build_pod(kOwner, pod_step());
+  EXPECT_EQ(*json::find(pod, "/spec/automountServiceAccountToken"), false);
+  EXPECT_EQ(*json::find(pod, "/spec/securityContext/runAsNonRoot"), true);
+  EXPECT_EQ(*json::find(pod, "/spec/securityContext/seccompProfile/type"), "RuntimeDefault");
+  for (const char* container : {"/spec/containers/0", "/spec/initContainers/0"}) {
+    const std::string at(container);
+    EXPECT_EQ(*json::find(pod, at + "/securityContext/allowPrivilegeEscalation"), false);
+    EXPECT_EQ(*json::find(pod, at + "/securityContext/readOnlyRootFilesystem"), true);
+    EXPECT_EQ(*json::find(pod, at + "/securityContext/capabilities/drop/0"), "ALL");
+  }
+}
+
+TEST(BuildPod, KeepsItsDataInTheClaimOrInAnEmptyDir) {
+  auto step = pod_step();
+  EXPECT_EQ(*json::find(build_pod(kOwner, step), "/spec/volumes/0/persistentVolumeClaim/claimName"),
+            "data-c-1");
+  step.shape.claim.reset();
+  step.shape.empty_dir = api::EmptyDirStorage{api::Medium::kMemory, std::nullopt};
+  EXPECT_EQ(*json::find(build_pod(kOwner, step), "/spec/volumes/0/emptyDir/medium"), "Memory");
+}
+
+TEST(BuildClaim, IsOwnedOnlyIfItsDataMayGoWithTheCluster) {
+  plan::CreateClaim step;
+  step.name = "data-c-1";
+  step.identity = identity();
+  auto kept = claim_facts(seen<ClaimView>(build_claim(kOwner, step)), "c");
+  ASSERT_TRUE(kept);
+  EXPECT_TRUE(kept->owners.empty());
+  EXPECT_EQ(kept->identity, step.identity);
+  step.owned = true;
+  auto owned = claim_facts(seen<ClaimView>(build_claim(kOwner, step)), "c");
+  EXPECT_THAT(owned->owners, Contains(kOwner.uid));
+}
+
+TEST(BuildRecord, IsReadBackAsTheSpecItWasMadeFrom) {
+  plan::CreateRecord step;
+  step.name = "c-1";
+  step.spec.cluster_name = "c";
+  step.spec.identity = identity();
+  step.spec.version = {3, 6, 16};
+  step.spec.peer_url = "https://c-1.c-peer.ns.svc:2380";
+  auto facts = record_facts(seen<RecordView>(build_record(kOwner, step)));
+  ASSERT_TRUE(facts) << facts.error().text();
+  EXPECT_EQ(facts->spec, step.spec);
+  EXPECT_EQ(facts->controller, kOwner.uid);
+}
+
+TEST(BuildService, ClientsReachOnlyServingMembersOfThisVeryCluster) {
+  plan::ApplyShared step;
+  step.which = plan::Shared::kClientService;
+  auto service = build_client_service(kOwner, step);
+  EXPECT_EQ(*json::find(service, "/spec/selector/" + json::escape_pointer(api::kLabelServing)),
+            "true");
+  EXPECT_EQ(*json::find(service, "/spec/selector/" + json::escape_pointer(api::kLabelClusterUid)),
+            "cluster-uid");
+}
+
+TEST(BuildService, PeersFindEachOtherBeforeAnyIsReady) {
+  auto service = build_peer_service(kOwner, {});
+  EXPECT_EQ(*json::find(service, "/spec/publishNotReadyAddresses"), true);
+  EXPECT_EQ(*json::find(service, "/spec/clusterIP"), "None");
+  EXPECT_EQ(json::find(service, "/spec/selector/" + json::escape_pointer(api::kLabelServing)),
+            nullptr);
+}
+
+TEST(SharedView, DriftsWhenAnOwnedFieldIsEditedAndNotWhenTheServerAddsSome) {
+  auto service = build_client_service(kOwner, {});
+  EXPECT_FALSE(seen<ServiceView>(service).drifted);
+  auto& spec = service.as_object()["spec"].as_object();
+  spec["clusterIP"] = "10.0.0.7";
+  spec["ipFamilies"] = json::Array{"IPv4"};
+  EXPECT_FALSE(seen<ServiceView>(service).drifted);
+  spec["selector"].as_object()["extra"] = "x";
+  EXPECT_TRUE(seen<ServiceView>(service).drifted);
+
+  plan::ApplyShared step;
+  step.which = plan::Shared::kDisruptionBudget;
+  step.min_available = 2;
+  auto budget = build_budget(kOwner, step);
+  EXPECT_FALSE(seen<BudgetView>(budget).drifted);
+  budget.as_object()["spec"].as_object()["minAvailable"] = 1;
+  EXPECT_TRUE(seen<BudgetView>(budget).drifted);
+}
+
+TEST(SecretView, KnowsTheCertificateAndItsAuthorityAndNoKey) {
+  pki::SeededKeys keys(1);
+  const WallTime now(std::chrono::hours(24 * 365 * 50));
+  auto authority = pki::Authority::make(keys, "ca", {now, now + std::chrono::hours(24)});
+  ASSERT_TRUE(authority);
+  pki::LeafRequest request;
+  request.names.dns = {"c.ns.svc"};
+  request.names.ips = {"127.0.0.1"};
+  request.validity = {now, now + std::chrono::hours(1)};
+  auto leaf = authority->issue(keys, request);
+  ASSERT_TRUE(leaf);
+  const auto ca_pem = authority->certificate().pem();
+  auto ca = seen<SecretView>(build_tls_secret(kOwner, plan::Shared::kClientCa, "r", ca_pem, ca_pem,
+                                              authority->key().pem()));
+  auto tls = seen<SecretView>(build_tls_secret(kOwner, plan::Shared::kServerTls, "r", ca_pem,
+                                               leaf->certificate_pem(), leaf->key.pem()));
+  ASSERT_TRUE(ca.certificate && tls.certificate);
+  EXPECT_FALSE(tls.certificate->authority.empty());
+  EXPECT_EQ(tls.certificate->authority, ca.certificate->authority);
+  EXPECT_EQ(tls.certificate->not_after, now + std::chrono::hours(1));
+  EXPECT_THAT(tls.certificate->names, UnorderedElementsAre("c.ns.svc", "127.0.0.1"));
+}
+
+}  // namespace
+}  // namespace quorate::op

@@ -1,0 +1,84 @@
+#include "operator/caches.h"
+
+#include "api/names.h"
+
+namespace quorate::op {
+namespace {
+
+kube::StoreOptions store_options(const Log& log) {
+  kube::StoreOptions options;
+  options.indexed_labels = {std::string(api::kLabelCluster)};
+  options.log = log;
+  return options;
+}
+
+std::string our_label() {
+  return std::string(api::kLabelManagedBy) + "=" + std::string(api::kManagedBy);
+}
+
+}  // namespace
+
+Caches::Caches(rt::Runtime runtime, kube::Client& client, std::string ns, Log log)
+    : clusters(runtime, store_options(log)),
+      records(runtime, store_options(log)),
+      claims(runtime, store_options(log)),
+      pods(runtime, store_options(log)),
+      services(runtime, store_options(log)),
+      budgets(runtime, store_options(log)),
+      secrets(runtime, store_options(log)) {
+  struct Row {
+    kube::Resource resource;
+    kube::StoreBase* store;
+    bool labelled;
+  };
+  const Row rows[] = {
+      {kube::kEtcdClusters, &clusters, false},
+      {kube::kEtcdMembers, &records, false},
+      {kube::kPersistentVolumeClaims, &claims, true},
+      {kube::kPods, &pods, true},
+      {kube::kServices, &services, true},
+      {kube::kPodDisruptionBudgets, &budgets, true},
+      {kube::kSecrets, &secrets, true},
+  };
+  for (const auto& row : rows) {
+    kube::WatcherOptions options;
+    options.what.ns = ns;
+    if (row.labelled) options.what.label_selector = our_label();
+    options.log = log.with("resource", row.resource.plural);
+    watches_.push_back(
+        {row.resource.plural, row.store,
+         std::make_unique<kube::Watcher>(runtime, client, row.resource, options, *row.store)});
+  }
+}
+
+void Caches::start(rt::TaskGroup& group) {
+  for (auto& watch : watches_)
+    group.spawn("watch " + std::string(watch.resource), watch.watcher->run());
+}
+
+bool Caches::synced() const {
+  for (const auto& watch : watches_)
+    if (!watch.store->synced()) return false;
+  return true;
+}
+
+Task<Result<void>> Caches::wait_until_synced(rt::Deadline deadline) {
+  for (auto& watch : watches_)
+    CO_TRY(in("sync " + std::string(watch.resource),
+              co_await watch.store->wait_until_synced(deadline)));
+  co_return Result<void>();
+}
+
+Task<Result<void>> Caches::wait_until_caught_up(
+    std::vector<std::pair<kube::StoreBase*, ObjectKey>> written, rt::Deadline deadline) {
+  for (auto& [store, key] : written) CO_TRY(co_await store->wait_until_caught_up(key, deadline));
+  co_return Result<void>();
+}
+
+std::vector<Caches::WatchHealth> Caches::health() const {
+  std::vector<WatchHealth> out;
+  for (const auto& watch : watches_) out.push_back({watch.resource, &watch.watcher->health()});
+  return out;
+}
+
+}  // namespace quorate::op

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "kube/store.h"
+#include "kube/watcher.h"
+#include "operator/views.h"
+#include "rt/group.h"
+
+namespace quorate::op {
+
+// All that the operator watches: clusters and records, and of Pods, claims, Services, budgets and
+// Secrets those that bear our label, so that memory does not grow with objects that are not ours.
+class Caches {
+ public:
+  // `ns` empty: all namespaces.
+  Caches(rt::Runtime runtime, kube::Client& client, std::string ns, Log log);
+
+  kube::Store<ClusterView> clusters;
+  kube::Store<RecordView> records;
+  kube::Store<ClaimView> claims;
+  kube::Store<PodView> pods;
+  kube::Store<ServiceView> services;
+  kube::Store<BudgetView> budgets;
+  kube::Store<SecretView> secrets;
+
+  // Starts the watches in the group.
+  void start(rt::TaskGroup& group);
+  // Every store has its first list.
+  [[nodiscard]] bool synced() const;
+  Task<Result<void>> wait_until_synced(rt::Deadline deadline);
+  // Every store shows our own last writes to objects of this cluster.
+  Task<Result<void>> wait_until_caught_up(
+      std::vector<std::pair<kube::StoreBase*, ObjectKey>> written, rt::Deadline deadline);
+
+  // The objects of a cluster, by its label, in its namespace; those of an earlier cluster of the
+  // same name among them.
+  template <class View>
+  [[nodiscard]] static std::vector<const View*> of_cluster(const kube::Store<View>& store,
+                                                           const ObjectKey& cluster);
+
+  struct WatchHealth {
+    std::string_view resource;
+    const kube::Watcher::Health* health;
+  };
+  [[nodiscard]] std::vector<WatchHealth> health() const;
+
+ private:
+  struct Watch {
+    std::string_view resource;
+    kube::StoreBase* store;
+    std::unique_ptr<kube::Watcher> watcher;
+  };
+  std::vector<Watch> watches_;
+};
+
+template <class View>
+std::vector<const View*> Caches::of_cluster(const kube::Store<View>& store,
+                                            const ObjectKey& cluster) {
+  auto found = store.labelled(api::kLabelCluster, cluster.name);
+  std::erase_if(found, [&](const View* view) { return view->meta.key.ns != cluster.ns; });
+  return found;
+}
+
+}  // namespace quorate::op

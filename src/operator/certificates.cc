@@ -1,0 +1,76 @@
+#include <algorithm>
+
+#include "api/names.h"
+#include "operator/executor.h"
+#include "operator/tls_secret.h"
+#include "pki/authority.h"
+
+// The executor's steps that make keys and certificates.
+namespace quorate::op {
+namespace {
+
+// Clocks of nodes that run behind shall believe a certificate that was made just now.
+constexpr auto kClockSlack = std::chrono::minutes(10);
+
+bool is_address(std::string_view name) {
+  return name.find(':') != std::string_view::npos ||
+         name.find_first_not_of("0123456789.") == std::string_view::npos;
+}
+
+pki::Names split(const std::vector<std::string>& names) {
+  pki::Names out;
+  for (const auto& name : names) (is_address(name) ? out.ips : out.dns).push_back(name);
+  return out;
+}
+
+pki::Purpose purpose_of(plan::Shared which) {
+  switch (which) {
+    case plan::Shared::kClientTls:
+    case plan::Shared::kOperatorTls:
+      return pki::Purpose::kClient;
+    default:
+      return pki::Purpose::kBoth;  // peers are both; etcd's gateway is a client of its own server
+  }
+}
+
+}  // namespace
+
+Task<Result<void>> Executor::create_authority(plan::CreateAuthority step, Pass& pass) {
+  const auto now = runtime_.clock->wall();
+  const auto name = plan::name_of(step.which, pass.owner.key.name);
+  CO_TRY(auto authority,
+         pki::Authority::make(keys_, name + "." + pass.owner.key.ns,
+                              {now - kClockSlack, now + options_.authority_lifetime}));
+  const auto pem = authority.certificate().pem();
+  co_return co_await create(
+      kube::kSecrets,
+      build_tls_secret(pass.owner, step.which, step.rendered, pem, pem, authority.key().pem()),
+      caches_.secrets, pass);
+}
+
+Task<Result<void>> Executor::issue_leaf(plan::IssueLeaf step, Pass& pass) {
+  CO_TRY(auto until, deadline());
+  const ObjectKey authority_key{pass.owner.key.ns,
+                                plan::name_of(step.authority, pass.owner.key.name)};
+  CO_TRY(auto pems, co_await read_tls_secret(client_, authority_key, until));
+  CO_TRY(auto authority, pki::Authority::parse(pems.certificate, pems.key));
+  const auto now = runtime_.clock->wall();
+  const auto name = plan::name_of(step.which, pass.owner.key.name);
+  pki::LeafRequest request;
+  request.common_name = name + "." + pass.owner.key.ns;
+  request.names = split(step.names);
+  request.purpose = purpose_of(step.which);
+  request.validity = {now - kClockSlack, now + options_.leaf_lifetime};
+  CO_TRY(auto leaf, authority.issue(keys_, request));
+  auto object = build_tls_secret(pass.owner, step.which, step.rendered, pems.ca,
+                                 leaf.certificate_pem(), leaf.key.pem());
+  if (!step.renews)
+    co_return co_await create(kube::kSecrets, std::move(object), caches_.secrets, pass);
+  json::Object body{
+      {"metadata", json::Object{{"annotations", *json::find(object, "/metadata/annotations")}}},
+      {"data", *json::find(object, "/data")}};
+  co_return co_await patch(kube::kSecrets, name, *step.renews, std::move(body), caches_.secrets,
+                           pass);
+}
+
+}  // namespace quorate::op

@@ -1,0 +1,357 @@
+#include "operator/executor.h"
+
+#include <fmt/format.h>
+
+#include "api/codec.h"
+#include "api/names.h"
+#include "base/check.h"
+#include "json/patch.h"
+#include "kube/status.h"
+#include "rt/group.h"
+
+namespace quorate::op {
+
+Executor::Executor(rt::Runtime runtime, kube::Client& client, Caches& caches, Fence& fence,
+                   pki::KeySource& keys, ExecutorOptions options, Log log)
+    : runtime_(runtime),
+      client_(client),
+      caches_(caches),
+      fence_(fence),
+      keys_(keys),
+      options_(options),
+      log_(std::move(log)) {}
+
+Result<rt::Deadline> Executor::deadline() const {
+  const auto end = fence_.valid_until();
+  if (runtime_.clock->now() >= end) return fail(Code::kCancelled, "not the leader any more");
+  return runtime_.in(options_.call_timeout).sooner({end});
+}
+
+Task<Result<bool>> Executor::carry_out(const plan::Decision& decision, plan::Observation& seen,
+                                       ClusterMemory& memory) {
+  Pass pass{seen, memory, {seen.cluster.key, seen.cluster.uid}};
+  bool all_taken = true;
+  for (const auto& stage : decision.stages) {
+    std::vector<Task<Result<void>>> steps;
+    for (const auto& step : stage.steps) steps.push_back(take(step, pass));
+    auto results = co_await rt::all(runtime_, std::move(steps), options_.at_once);
+    bool failed = false;
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      remember(stage.steps[i], results[i], pass);
+      failed = failed || !results[i];
+    }
+    all_taken = all_taken && !failed;
+    CO_TRY(deadline());
+    if (failed && stage.essential) break;
+  }
+  co_return all_taken;
+}
+
+void Executor::remember(const plan::Step& step, const Result<void>& done, Pass& pass) {
+  ++counters_.steps;
+  const auto what = plan::describe(step, pass.owner.key.name);
+  const auto space = what.find(' ');
+  const std::pair<std::string, std::string> key(what.substr(space + 1), what.substr(0, space));
+  if (done) {
+    pass.memory.refusals.erase(key);
+    log_.info("step taken", {{"cluster", pass.owner.key}, {"step", what}});
+    return;
+  }
+  ++counters_.failed;
+  const auto& error = done.error();
+  log_.warn("step failed", {{"cluster", pass.owner.key}, {"step", what}, {"error", error}});
+  plan::Refusal refusal;
+  refusal.object = key.first;
+  refusal.operation = key.second;
+  refusal.message = error.text();
+  refusal.transient = error.code() != Code::kForbidden && error.code() != Code::kInvalid;
+  auto known = pass.memory.refusals.find(key);
+  refusal.since = known != pass.memory.refusals.end() ? known->second.since : pass.seen.now.wall;
+  pass.memory.refusals[key] = std::move(refusal);
+}
+
+Task<Result<void>> Executor::take(const plan::Step& step, Pass& pass) {
+  if (const auto* permit = plan::permit_of(step))
+    co_return co_await take_disruptive(step, *permit, pass);
+  if (const auto* s = std::get_if<plan::ApplyShared>(&step))
+    co_return co_await apply_shared(*s, pass);
+  if (const auto* s = std::get_if<plan::CreateAuthority>(&step))
+    co_return co_await create_authority(*s, pass);
+  if (const auto* s = std::get_if<plan::IssueLeaf>(&step)) co_return co_await issue_leaf(*s, pass);
+  if (const auto* s = std::get_if<plan::CreateRecord>(&step))
+    co_return co_await create(kube::kEtcdMembers, build_record(pass.owner, *s), caches_.records,
+                              pass);
+  if (const auto* s = std::get_if<plan::CreateClaim>(&step))
+    co_return co_await create(kube::kPersistentVolumeClaims, build_claim(pass.owner, *s),
+                              caches_.claims, pass);
+  if (const auto* s = std::get_if<plan::AllowRun>(&step)) co_return co_await allow_run(*s, pass);
+  if (const auto* s = std::get_if<plan::CreatePod>(&step))
+    co_return co_await create(kube::kPods, build_pod(pass.owner, *s), caches_.pods, pass);
+  if (const auto* s = std::get_if<plan::NoteOnRecord>(&step))
+    co_return co_await note_on_record(*s, pass);
+  if (const auto* s = std::get_if<plan::NoteOnClaim>(&step)) {
+    json::Object body{
+        {"metadata",
+         json::Object{{"annotations", to_json(api::identity_annotations(s->identity))}}}};
+    co_return co_await patch(kube::kPersistentVolumeClaims, s->claim, s->claim_uid, std::move(body),
+                             caches_.claims, pass);
+  }
+  if (const auto* s = std::get_if<plan::UpdatePodState>(&step)) {
+    json::Object body{
+        {"metadata", json::Object{{"annotations", to_json(pod_state_annotations(s->state))}}}};
+    co_return co_await patch(kube::kPods, s->pod, s->pod_uid, std::move(body), caches_.pods, pass);
+  }
+  if (const auto* s = std::get_if<plan::SetServing>(&step)) {
+    json::Value value = s->serving ? json::Value(std::string(api::kTrue)) : json::Value(nullptr);
+    json::Object body{
+        {"metadata", json::Object{{"labels", json::Object{{std::string(api::kLabelServing),
+                                                           std::move(value)}}}}}};
+    co_return co_await patch(kube::kPods, s->pod, s->pod_uid, std::move(body), caches_.pods, pass);
+  }
+  if (const auto* s = std::get_if<plan::GrowClaim>(&step)) {
+    json::Object requests{{"requests", json::Object{{"storage", s->size.text()}}}};
+    json::Object body{{"spec", json::Object{{"resources", std::move(requests)}}}};
+    co_return co_await patch(kube::kPersistentVolumeClaims, s->claim, s->claim_uid, std::move(body),
+                             caches_.claims, pass);
+  }
+  if (const auto* s = std::get_if<plan::RemoveFinishedPod>(&step))
+    co_return co_await remove_finished(*s, pass);
+  CHECK(false, "a step that nobody carries out: {}", plan::describe(step, pass.owner.key.name));
+}
+
+// ---- Writes ----
+
+void Executor::wrote(kube::StoreBase& store, const kube::Object& object, Pass& pass) {
+  auto meta = object.meta();
+  if (!meta) return;
+  store.note_written(*meta);
+  pass.memory.written.emplace_back(&store, meta->key);
+}
+
+// Written once: POST. A name that is taken already is either our own earlier write, whose answer
+// was lost or which the cache does not show yet, or somebody else's, which is left alone and told.
+Task<Result<void>> Executor::create(kube::Resource resource, json::Value object,
+                                    kube::StoreBase& store, Pass& pass) {
+  const std::string name(json::text_or(object, "/metadata/name", ""));
+  const ObjectKey key{pass.owner.key.ns, name};
+  const std::string what = std::string(resource.kind) + " " + name;
+  CO_TRY(auto until, deadline());
+  auto made = co_await client_.create(resource, key.ns, std::move(object), until);
+  if (made) {
+    pass.memory.taken_names.erase(what);
+    wrote(store, *made, pass);
+    co_return Result<void>();
+  }
+  if (!kube::is_already_exists(made.error())) co_return fail(made.error());
+  CO_TRY(auto there, co_await client_.get(resource, key, until));
+  CO_TRY(auto meta, there.meta());
+  if (meta.label(api::kLabelClusterUid) == pass.owner.uid.value()) {
+    wrote(store, there, pass);
+    co_return Result<void>();
+  }
+  pass.memory.taken_names.insert(what);
+  co_return fail(Code::kConflict, what + " exists and belongs to something else");
+}
+
+Task<Result<void>> Executor::patch(kube::Resource resource, std::string name, Uid uid,
+                                   json::Object body, kube::StoreBase& store, Pass& pass) {
+  auto& metadata = body["metadata"];
+  if (!metadata.is_object()) metadata = json::Object();
+  metadata.as_object()["uid"] = uid.value();
+  CO_TRY(auto until, deadline());
+  CO_TRY(auto patched, co_await client_.patch(resource, {pass.owner.key.ns, std::move(name)},
+                                              kube::PatchKind::kMerge, std::move(body), until));
+  wrote(store, patched, pass);
+  co_return Result<void>();
+}
+
+// By UID and by the version that the plan saw: somebody who changed the record in between is not
+// overruled.
+Task<Result<void>> Executor::patch_record(std::string name, Uid uid, api::MemberSpec wanted,
+                                          Pass& pass) {
+  const plan::RecordFacts* record = nullptr;
+  for (const auto& seen : pass.seen.records)
+    if (seen.name == name && seen.uid == uid) record = &seen;
+  if (!record)
+    co_return fail(Code::kConflict, "EtcdMember " + name + " is not the one that the plan saw");
+  json::Object body{
+      {"metadata", json::Object{{"resourceVersion", record->resource_version.value()}}},
+      {"spec", json::make_merge_patch(api::encode(record->spec), api::encode(wanted))}};
+  co_return co_await patch(kube::kEtcdMembers, std::move(name), std::move(uid), std::move(body),
+                           caches_.records, pass);
+}
+
+Task<Result<void>> Executor::remove(kube::Resource resource, plan::Victim victim, Pass& pass) {
+  const ObjectKey key{pass.owner.key.ns, victim.name};
+  CO_TRY(auto until, deadline());
+  auto live = co_await client_.get(resource, key, until);
+  if (!live && live.error() == Code::kNotFound) co_return Result<void>();
+  if (!live) co_return fail(live.error());
+  CO_TRY(auto meta, live->meta());
+  if (meta.uid != victim.uid)
+    co_return fail(Code::kConflict, std::string(resource.kind) + " " + victim.name +
+                                        " is not the one that the plan saw");
+  kube::DeleteOptions options;
+  options.uid = victim.uid;
+  auto removed = co_await client_.remove(resource, key, until, options);
+  if (!removed && removed.error() != Code::kNotFound) co_return fail(removed.error());
+  co_return Result<void>();
+}
+
+// ---- Harmless steps ----
+
+Task<Result<void>> Executor::apply_shared(plan::ApplyShared step, Pass& pass) {
+  json::Value object;
+  kube::Resource resource = kube::kServices;
+  kube::StoreBase* store = &caches_.services;
+  switch (step.which) {
+    case plan::Shared::kPeerService:
+      object = build_peer_service(pass.owner, step);
+      break;
+    case plan::Shared::kClientService:
+      object = build_client_service(pass.owner, step);
+      break;
+    case plan::Shared::kDisruptionBudget:
+      object = build_budget(pass.owner, step);
+      resource = kube::kPodDisruptionBudgets;
+      store = &caches_.budgets;
+      break;
+    default:
+      CHECK(false, "{} is not applied", plan::name_of(step.which, pass.owner.key.name));
+  }
+  const ObjectKey key{pass.owner.key.ns, plan::name_of(step.which, pass.owner.key.name)};
+  const plan::SharedFacts* there = nullptr;
+  for (const auto& shared : pass.seen.shared)
+    if (shared.which == step.which) there = &shared;
+  // The first time by POST, so that something foreign of that name is noticed and not taken over.
+  if (!there) co_return co_await create(resource, std::move(object), *store, pass);
+  object.as_object()["metadata"].as_object()["uid"] = there->uid.value();
+  CO_TRY(auto until, deadline());
+  kube::ApplyOptions options;
+  options.force = true;
+  CO_TRY(auto applied, co_await client_.apply(resource, key, std::move(object), until, options));
+  wrote(*store, applied, pass);
+  co_return Result<void>();
+}
+
+Task<Result<void>> Executor::allow_run(plan::AllowRun step, Pass& pass) {
+  for (const auto& record : pass.seen.records) {
+    if (record.uid != step.record_uid) continue;
+    auto wanted = record.spec;
+    wanted.run = true;
+    if (step.volume_uid) wanted.volume_uid = step.volume_uid;
+    co_return co_await patch_record(step.record, step.record_uid, std::move(wanted), pass);
+  }
+  co_return fail(Code::kConflict, "EtcdMember " + step.record + " is not there any more");
+}
+
+Task<Result<void>> Executor::note_on_record(plan::NoteOnRecord step, Pass& pass) {
+  for (const auto& record : pass.seen.records) {
+    if (record.uid != step.record_uid) continue;
+    auto wanted = record.spec;
+    wanted.identity = step.identity;
+    co_return co_await patch_record(step.record, step.record_uid, std::move(wanted), pass);
+  }
+  co_return fail(Code::kConflict, "EtcdMember " + step.record + " is not there any more");
+}
+
+Task<Result<void>> Executor::remove_finished(plan::RemoveFinishedPod step, Pass& pass) {
+  kube::DeleteOptions options;
+  options.uid = step.pod_uid;
+  for (const auto& pod : pass.seen.pods)
+    if (pod.uid == step.pod_uid) options.resource_version = pod.resource_version;
+  if (!options.resource_version)
+    co_return fail(Code::kConflict, "Pod " + step.pod + " is not there any more");
+  CO_TRY(auto until, deadline());
+  auto removed =
+      co_await client_.remove(kube::kPods, {pass.owner.key.ns, step.pod}, until, options);
+  if (!removed && removed.error() != Code::kNotFound) co_return fail(removed.error());
+  co_return Result<void>();
+}
+
+// ---- Disruptive steps ----
+
+Task<Result<void>> Executor::take_disruptive(const plan::Step& step, const plan::Permit& permit,
+                                             Pass& pass) {
+  CHECK(permit.cluster() == pass.owner.uid, "a permit for another cluster: {}",
+        permit.cluster().value());
+  if (permit.epoch() != fence_.epoch())
+    co_return fail(Code::kConflict, fmt::format("the permit is of lease epoch {}, we hold {}",
+                                                permit.epoch(), fence_.epoch()));
+  CO_TRY(co_await write_intent(step, pass));
+  ++counters_.disruptive;
+  log_.info("disruptive step", {{"cluster", pass.owner.key},
+                                {"step", plan::describe(step, pass.owner.key.name)},
+                                {"epoch", permit.epoch()},
+                                {"proof", permit.proof()}});
+  if (const auto* s = std::get_if<plan::AbandonFormation>(&step))
+    co_return co_await abandon(*s, pass);
+  if (const auto* s = std::get_if<plan::DiscardFormation>(&step))
+    co_return co_await discard(*s, pass);
+  if (const auto* s = std::get_if<plan::ReplaceUnformedPod>(&step))
+    co_return co_await remove(kube::kPods, s->pod, pass);
+  CHECK(false, "a disruptive step that nobody carries out");
+}
+
+std::vector<std::string> targets_of(const plan::Step& step) {
+  std::vector<std::string> out;
+  auto add = [&](const std::vector<plan::Victim>& victims) {
+    for (const auto& victim : victims) out.push_back(victim.name + " " + victim.uid.value());
+  };
+  if (const auto* s = std::get_if<plan::AbandonFormation>(&step)) add(s->records);
+  if (const auto* s = std::get_if<plan::DiscardFormation>(&step)) {
+    add(s->pods);
+    add(s->claims);
+    add(s->records);
+  }
+  if (const auto* s = std::get_if<plan::ReplaceUnformedPod>(&step)) add({s->pod});
+  return out;
+}
+
+// Under the resourceVersion that the plan saw: whoever changed the cluster in between, another
+// operator or its owner, makes this a conflict, and the step is dropped.
+Task<Result<void>> Executor::write_intent(const plan::Step& step, Pass& pass) {
+  auto status = pass.seen.cluster.status.value_or(api::ClusterStatus());
+  status.intent = api::IntentStatus{fence_.epoch(), plan::describe(step, pass.owner.key.name),
+                                    targets_of(step), pass.seen.now.wall};
+  auto object = kube::make_object(kube::kEtcdClusters, pass.owner.key);
+  auto& metadata = object.as_object()["metadata"].as_object();
+  metadata["uid"] = pass.owner.uid.value();
+  metadata["resourceVersion"] = pass.seen.cluster.resource_version.value();
+  object.as_object()["status"] = api::encode(status);
+  CO_TRY(auto until, deadline());
+  kube::WriteOptions options;
+  options.part = kube::Part::kStatus;
+  CO_TRY(auto written,
+         in("write the intent", co_await client_.update(kube::kEtcdClusters, pass.owner.key,
+                                                        std::move(object), until, options)));
+  CO_TRY(auto meta, written.meta());
+  pass.seen.cluster.resource_version = meta.resource_version;
+  pass.seen.cluster.status = std::move(status);
+  wrote(caches_.clusters, written, pass);
+  co_return Result<void>();
+}
+
+Task<Result<void>> Executor::abandon(plan::AbandonFormation step, Pass& pass) {
+  for (const auto& victim : step.records) {
+    for (const auto& record : pass.seen.records) {
+      if (record.uid != victim.uid) continue;
+      auto wanted = record.spec;
+      wanted.abandoned = true;
+      CO_TRY(co_await patch_record(victim.name, victim.uid, std::move(wanted), pass));
+    }
+  }
+  co_return Result<void>();
+}
+
+// Records last: while one is left, it says that this formation was given up, and nothing of it is
+// taken for anything else.
+Task<Result<void>> Executor::discard(plan::DiscardFormation step, Pass& pass) {
+  for (const auto& victim : step.pods) CO_TRY(co_await remove(kube::kPods, victim, pass));
+  for (const auto& victim : step.claims)
+    CO_TRY(co_await remove(kube::kPersistentVolumeClaims, victim, pass));
+  for (const auto& victim : step.records) CO_TRY(co_await remove(kube::kEtcdMembers, victim, pass));
+  co_return Result<void>();
+}
+
+}  // namespace quorate::op

@@ -1,0 +1,89 @@
+#pragma once
+
+#include "kube/client.h"
+#include "operator/build.h"
+#include "operator/caches.h"
+#include "operator/fence.h"
+#include "operator/memory.h"
+#include "pki/key.h"
+#include "plan/decide.h"
+
+namespace quorate::op {
+
+struct ExecutorOptions {
+  Duration call_timeout = std::chrono::seconds(10);  // of one write; never beyond the lease
+  std::size_t at_once = 8;                           // writes of one cluster side by side
+  std::chrono::hours authority_lifetime = std::chrono::hours(24 * 3650);
+  std::chrono::hours leaf_lifetime = std::chrono::hours(24 * 365);
+};
+
+// Carries decisions out. Decides nothing: a step that does not fit the world any more is dropped,
+// and the next look decides again.
+//
+// Guarantees   Objects that carry identity are made by POST alone; patches name the UID. A
+// disruptive step is taken only with a permit for
+//              this cluster and this lease epoch, after its intent was written to status under the
+//              resourceVersion that the plan saw, and after its victims were read again. No call
+//              outlives the lease.
+// Caveats      A write whose answer was lost is remembered as failed for now; the next look sees
+// whether it took effect.
+class Executor {
+ public:
+  Executor(rt::Runtime runtime, kube::Client& client, Caches& caches, Fence& fence,
+           pki::KeySource& keys, ExecutorOptions options, Log log);
+
+  // Takes the stages in order. Failures are kept in `memory`, from where the next observation has
+  // them; the result is a failure only if nothing more may be done at all (the lease,
+  // cancellation). `seen.cluster.resource_version` moves when an intent is written.
+  Task<Result<bool>> carry_out(const plan::Decision& decision, plan::Observation& seen,
+                               ClusterMemory& memory);
+
+  struct Counters {
+    std::uint64_t steps = 0;
+    std::uint64_t failed = 0;
+    std::uint64_t disruptive = 0;
+  };
+  [[nodiscard]] const Counters& counters() const { return counters_; }
+
+ private:
+  struct Pass {  // of one carry_out
+    plan::Observation& seen;
+    ClusterMemory& memory;
+    Owner owner;
+  };
+  Task<Result<void>> take(const plan::Step& step, Pass& pass);
+  Task<Result<void>> take_disruptive(const plan::Step& step, const plan::Permit& permit,
+                                     Pass& pass);
+  Task<Result<void>> write_intent(const plan::Step& step, Pass& pass);
+  Task<Result<void>> create(kube::Resource resource, json::Value object, kube::StoreBase& store,
+                            Pass& pass);
+  Task<Result<void>> patch(kube::Resource resource, std::string name, Uid uid, json::Object body,
+                           kube::StoreBase& store, Pass& pass);
+  Task<Result<void>> patch_record(std::string name, Uid uid, api::MemberSpec wanted, Pass& pass);
+  Task<Result<void>> remove(kube::Resource resource, plan::Victim victim, Pass& pass);
+
+  Task<Result<void>> apply_shared(plan::ApplyShared step, Pass& pass);
+  Task<Result<void>> create_authority(plan::CreateAuthority step, Pass& pass);
+  Task<Result<void>> issue_leaf(plan::IssueLeaf step, Pass& pass);
+  Task<Result<void>> allow_run(plan::AllowRun step, Pass& pass);
+  Task<Result<void>> note_on_record(plan::NoteOnRecord step, Pass& pass);
+  Task<Result<void>> remove_finished(plan::RemoveFinishedPod step, Pass& pass);
+  Task<Result<void>> abandon(plan::AbandonFormation step, Pass& pass);
+  Task<Result<void>> discard(plan::DiscardFormation step, Pass& pass);
+
+  [[nodiscard]] Result<rt::Deadline> deadline()
+      const;  // of the next call; kCancelled if we may not act any more
+  void wrote(kube::StoreBase& store, const kube::Object& object, Pass& pass);
+  void remember(const plan::Step& step, const Result<void>& done, Pass& pass);
+
+  rt::Runtime runtime_;
+  kube::Client& client_;
+  Caches& caches_;
+  Fence& fence_;
+  pki::KeySource& keys_;
+  ExecutorOptions options_;
+  Log log_;
+  Counters counters_;
+};
+
+}  // namespace quorate::op

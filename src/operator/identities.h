@@ -1,0 +1,36 @@
+#pragma once
+
+#include <list>
+#include <map>
+#include <memory>
+
+#include "etcd/identity.h"
+#include "kube/client.h"
+
+namespace quorate::op {
+
+// Who the operator is towards the members of a cluster: made from its Secret `c-operator-tls`,
+// which is read when it is needed. Keys are not held by any store; a bounded number of identities
+// is kept, by the Secret's version.
+class Identities {
+ public:
+  explicit Identities(kube::Client& client, std::size_t ceiling = 700)
+      : client_(client), ceiling_(ceiling) {}
+
+  // `version` is the Secret's, as the store shows it: another version is another identity.
+  Task<Result<std::shared_ptr<const etcd::Identity>>> get(ObjectKey secret, ResourceVersion version,
+                                                          rt::Deadline deadline);
+
+ private:
+  struct Kept {
+    ObjectKey secret;
+    ResourceVersion version;
+    std::shared_ptr<const etcd::Identity> identity;
+  };
+  kube::Client& client_;
+  std::size_t ceiling_;
+  std::list<Kept> kept_;  // the one used longest ago first
+  std::map<ObjectKey, std::list<Kept>::iterator> by_secret_;
+};
+
+}  // namespace quorate::op

@@ -1,0 +1,200 @@
+#include "operator/observer.h"
+
+#include <algorithm>
+
+#include "api/names.h"
+#include "operator/facts.h"
+#include "rt/group.h"
+
+namespace quorate::op {
+namespace {
+
+// What the members speak: as the spec that was taken up says, or, before that, as it is declared.
+bool speaks_tls(const plan::ClusterFacts& cluster) {
+  if (cluster.status && cluster.status->target) return cluster.status->target->tls.client.on();
+  return !cluster.declared || cluster.declared->tls.client.on();
+}
+
+bool can_be_asked(const plan::PodFacts& pod, const Uid& cluster) {
+  return pod.controller == cluster && !pod.ip.empty() && pod.etcd.running;
+}
+
+std::vector<plan::ListedMember> listed(const etcd::MemberList& list) {
+  std::vector<plan::ListedMember> out;
+  for (const auto& member : list.members)
+    out.push_back({member.id, member.name, member.peer_urls, member.learner, member.started()});
+  return out;
+}
+
+std::string host_in_url(const std::string& ip) {
+  return ip.find(':') == std::string::npos ? ip : "[" + ip + "]";
+}
+
+void set_status(plan::MemberAnswer& answer, const etcd::Status& status) {
+  answer.answered = true;
+  answer.cluster_id = status.header.cluster;
+  answer.member_id = status.header.member;
+  answer.leader = status.leader;
+  answer.version = status.version;
+  answer.learner = status.learner;
+  answer.applied = status.applied_index;
+  answer.term = status.term;
+}
+
+}  // namespace
+
+Observer::Observer(rt::Runtime runtime, Caches& caches, etcd::Api& etcd, Identities& identities,
+                   plan::OperatorFacts op, ObserverOptions options, Log log)
+    : runtime_(runtime),
+      caches_(caches),
+      etcd_(etcd),
+      identities_(identities),
+      op_(std::move(op)),
+      options_(options),
+      log_(std::move(log)) {}
+
+Duration Observer::period() const {
+  std::chrono::duration<double> fleet(static_cast<double>(caches_.pods.size()) /
+                                      options_.questions_per_second);
+  return std::max(options_.ask_every, std::chrono::duration_cast<Duration>(fleet));
+}
+
+Task<Result<plan::Observation>> Observer::observe(ClusterKey key, ClusterMemory& memory) {
+  plan::Observation seen;
+  seen.began = runtime_.clock->now();
+  const auto* cluster = caches_.clusters.find(key);
+  if (!cluster) co_return fail(Code::kNotFound, "EtcdCluster " + key.text() + " is not there");
+  if (memory.uid != cluster->meta.uid) {
+    memory = ClusterMemory();
+    memory.uid = cluster->meta.uid;
+  }
+  seen.cluster = cluster_facts(*cluster);
+  look_at_objects(key, seen);
+  co_await ask_members(seen, memory);
+
+  // The world went on while the members were asked: the objects are looked at once more, so that
+  // answers and objects are of one time.
+  cluster = caches_.clusters.find(key);
+  if (!cluster || cluster->meta.uid != memory.uid)
+    co_return fail(Code::kNotFound, "EtcdCluster " + key.text() + " is not there any more");
+  seen.cluster = cluster_facts(*cluster);
+  look_at_objects(key, seen);
+  look_at_shared(key, seen);
+  seen.op = op_;
+  seen.now = {runtime_.clock->now(), runtime_.clock->wall()};
+  for (const auto& [ordinal, answer] : memory.answers) seen.answers.push_back(answer);
+  for (const auto& [what, refusal] : memory.refusals) seen.refusals.push_back(refusal);
+  seen.taken_names.assign(memory.taken_names.begin(), memory.taken_names.end());
+  co_return seen;
+}
+
+void Observer::look_at_objects(const ClusterKey& key, plan::Observation& seen) const {
+  seen.records.clear();
+  seen.claims.clear();
+  seen.pods.clear();
+  for (const auto* view : Caches::of_cluster(caches_.records, key)) {
+    auto facts = record_facts(*view);
+    if (facts)
+      seen.records.push_back(std::move(*facts));
+    else
+      log_.error("record cannot be read",
+                 {{"cluster", key}, {"record", view->meta.key.name}, {"error", facts.error()}});
+  }
+  for (const auto* view : Caches::of_cluster(caches_.claims, key))
+    if (auto facts = claim_facts(*view, key.name)) seen.claims.push_back(std::move(*facts));
+  for (const auto* view : Caches::of_cluster(caches_.pods, key))
+    if (auto facts = pod_facts(*view, key.name)) seen.pods.push_back(std::move(*facts));
+}
+
+void Observer::look_at_shared(const ClusterKey& key, plan::Observation& seen) const {
+  for (auto which : plan::kAllShared) {
+    const ObjectKey object{key.ns, plan::name_of(which, key.name)};
+    const auto kind = plan::kind_of(which);
+    const SharedView* view = nullptr;
+    if (kind == kube::kServices.kind)
+      view = caches_.services.find(object);
+    else if (kind == kube::kPodDisruptionBudgets.kind)
+      view = caches_.budgets.find(object);
+    else
+      view = caches_.secrets.find(object);
+    if (view) seen.shared.push_back(shared_facts(which, *view));
+  }
+}
+
+Task<void> Observer::ask_members(const plan::Observation& seen, ClusterMemory& memory) {
+  const ClusterKey key = seen.cluster.key;
+  const auto now = runtime_.clock->now();
+  bool due = memory.ask_members || now >= memory.asked_at + period();
+  std::vector<plan::PodFacts> pods;
+  for (const auto& pod : seen.pods) {
+    auto known = memory.answers.find(pod.ordinal);
+    if (known != memory.answers.end() && known->second.pod != pod.uid) memory.answers.erase(known);
+    if (!can_be_asked(pod, seen.cluster.uid)) continue;
+    due = due || !memory.answers.contains(pod.ordinal);
+    pods.push_back(pod);
+  }
+  std::erase_if(memory.answers, [&](const auto& entry) {
+    return std::none_of(seen.pods.begin(), seen.pods.end(),
+                        [&](const auto& pod) { return pod.ordinal == entry.first; });
+  });
+  if (!due || pods.empty()) co_return;
+
+  std::shared_ptr<const etcd::Identity> identity;
+  const bool tls = speaks_tls(seen.cluster);
+  if (tls) {
+    const ObjectKey secret{key.ns, api::operator_tls_name(key.name)};
+    const auto* view = caches_.secrets.find(secret);
+    if (!view) co_return;
+    auto made = co_await identities_.get(secret, view->meta.resource_version,
+                                         runtime_.in(options_.ask_timeout));
+    if (!made) {
+      log_.warn("cannot read the operator's certificate",
+                {{"cluster", key}, {"error", made.error()}});
+      co_return;
+    }
+    identity = *made;
+  }
+  std::vector<Task<Result<plan::MemberAnswer>>> questions;
+  for (const auto& pod : pods) {
+    plan::MemberAnswer answer;
+    answer.ordinal = pod.ordinal;
+    answer.pod = pod.uid;
+    answer.asked_at = now;
+    etcd::Target target;
+    target.endpoint = (tls ? "https://" : "http://") + host_in_url(pod.ip) + ":" +
+                      std::to_string(api::kClientPort);
+    target.server_name = api::member_host(key, pod.ordinal);
+    target.identity = identity;
+    questions.push_back(ask(std::move(target), std::move(answer), memory.ask_members));
+  }
+  auto answers = co_await rt::all(runtime_, std::move(questions));
+  for (auto& answer : answers)
+    if (answer) memory.answers[answer->ordinal] = std::move(*answer);
+  memory.asked_at = now;
+}
+
+// A member that does not answer is a fact, not a failure: the answer says why.
+Task<Result<plan::MemberAnswer>> Observer::ask(etcd::Target target, plan::MemberAnswer answer,
+                                               bool all) {
+  const auto deadline = runtime_.in(options_.ask_timeout);
+  ++counters_.questions;
+  auto status = co_await etcd_.status(target, deadline);
+  if (!status) {
+    ++counters_.unanswered;
+    answer.error = status.error().text();
+    co_return answer;
+  }
+  set_status(answer, *status);
+  if (!all || status->learner) co_return answer;
+
+  auto members = co_await etcd_.member_list(target, deadline);
+  if (members) answer.members = listed(*members);
+  etcd::RangeRequest count;
+  count.range = etcd::KeyRange::all();
+  count.count_only = true;
+  auto keys = co_await etcd_.range(target, count, deadline);
+  if (keys) answer.keys = keys->count;
+  co_return answer;
+}
+
+}  // namespace quorate::op

@@ -1,0 +1,118 @@
+#include "operator/publisher.h"
+
+#include <algorithm>
+
+#include "api/codec.h"
+#include "api/names.h"
+
+namespace quorate::op {
+namespace {
+
+constexpr auto kWriteTimeout = std::chrono::seconds(10);
+
+bool was_said(const std::optional<api::ClusterStatus>& before, const api::WaitingEntry& entry) {
+  if (!before) return false;
+  return std::any_of(before->waiting.begin(), before->waiting.end(), [&](const auto& old) {
+    return old.rule == entry.rule && old.verdict == entry.verdict && old.reason == entry.reason;
+  });
+}
+
+}  // namespace
+
+Publisher::Publisher(rt::Runtime runtime, kube::Client& client, Caches& caches, Fence& fence,
+                     kube::Recorder& events, Log log)
+    : runtime_(runtime),
+      client_(client),
+      caches_(caches),
+      fence_(fence),
+      events_(events),
+      log_(std::move(log)) {}
+
+Task<Result<void>> Publisher::publish(const plan::Decision& decision, const plan::Observation& seen,
+                                      ClusterMemory& memory) {
+  for (const auto& update : decision.member_statuses)
+    CO_TRY(co_await write_member(update, seen, memory));
+  if (!decision.status || decision.status == seen.cluster.status) co_return Result<void>();
+  announce(*decision.status, seen);
+  co_return co_await write_cluster(*decision.status, seen, memory);
+}
+
+Task<Result<void>> Publisher::write_cluster(const api::ClusterStatus& status,
+                                            const plan::Observation& seen, ClusterMemory& memory) {
+  co_return co_await write_status(kube::kEtcdClusters, seen.cluster.key, seen.cluster.uid,
+                                  seen.cluster.resource_version, api::encode(status),
+                                  caches_.clusters, memory);
+}
+
+Task<Result<void>> Publisher::write_member(const plan::MemberStatusUpdate& update,
+                                           const plan::Observation& seen, ClusterMemory& memory) {
+  for (const auto& record : seen.records) {
+    if (record.uid != update.record_uid) continue;
+    // A record that was changed in this very pass has another version by now: its status waits for
+    // the next look.
+    const ObjectKey key{seen.cluster.key.ns, record.name};
+    if (!caches_.records.caught_up(key)) co_return Result<void>();
+    co_return co_await write_status(kube::kEtcdMembers, key, record.uid, record.resource_version,
+                                    api::encode(update.status), caches_.records, memory);
+  }
+  co_return Result<void>();
+}
+
+// The whole status, under the version that was seen: whoever wrote in between is read first.
+Task<Result<void>> Publisher::write_status(kube::Resource resource, ObjectKey key, Uid uid,
+                                           ResourceVersion version, json::Value status,
+                                           kube::StoreBase& store, ClusterMemory& memory) {
+  auto object = kube::make_object(resource, key);
+  auto& metadata = object.as_object()["metadata"].as_object();
+  metadata["uid"] = uid.value();
+  metadata["resourceVersion"] = version.value();
+  object.as_object()["status"] = std::move(status);
+  kube::WriteOptions options;
+  options.part = kube::Part::kStatus;
+  auto until = runtime_.in(kWriteTimeout).sooner({fence_.valid_until()});
+  auto written = co_await client_.update(resource, key, std::move(object), until, options);
+  if (!written && (written.error() == Code::kConflict || written.error() == Code::kNotFound))
+    co_return Result<void>();
+  if (!written) co_return fail(std::move(written.error()).in("write status"));
+  CO_TRY(auto meta, written->meta());
+  store.note_written(meta);
+  memory.written.emplace_back(&store, key);
+  co_return Result<void>();
+}
+
+// Every verdict that was not there before, and the two moments that people wait for.
+void Publisher::announce(const api::ClusterStatus& status, const plan::Observation& seen) {
+  kube::ObjectReference about;
+  about.api_version = api::kApiVersion;
+  about.kind = api::kClusterKind.kind;
+  about.key = seen.cluster.key;
+  about.uid = seen.cluster.uid;
+  about.resource_version = seen.cluster.resource_version;
+  for (const auto& entry : status.waiting) {
+    if (was_said(seen.cluster.status, entry)) continue;
+    kube::Notice notice;
+    notice.regarding = about;
+    notice.type =
+        entry.verdict == "blocked" ? kube::Notice::Type::kWarning : kube::Notice::Type::kNormal;
+    notice.reason = entry.reason;
+    notice.action = entry.rule;
+    notice.note = entry.message;
+    events_.publish(std::move(notice));
+  }
+  for (auto type : {api::kConditionReady, api::kConditionFrozen}) {
+    const auto* now = status.find_condition(type);
+    const auto* before = seen.cluster.status ? seen.cluster.status->find_condition(type) : nullptr;
+    const bool was = before && before->status == api::ConditionStatus::kTrue;
+    if (!now || (now->status == api::ConditionStatus::kTrue) == was) continue;
+    kube::Notice notice;
+    notice.regarding = about;
+    const bool bad = (type == api::kConditionFrozen) != was;
+    notice.type = bad ? kube::Notice::Type::kWarning : kube::Notice::Type::kNormal;
+    notice.reason = was ? "Not" + std::string(type) : std::string(type);
+    notice.action = "Observe";
+    notice.note = now->message;
+    events_.publish(std::move(notice));
+  }
+}
+
+}  // namespace quorate::op

@@ -1,0 +1,52 @@
+#include "operator/tls_secret.h"
+
+#include "api/names.h"
+#include "base/bytes.h"
+#include "kube/resource.h"
+
+namespace quorate::op {
+namespace {
+
+struct TlsView {
+  std::string ca, certificate;
+  Secret key;
+};
+
+void read(json::Reader& in, TlsView& out) {
+  in.fields([&](std::string_view name, json::Reader& value) {
+    if (name != "data") return;
+    value.fields([&](std::string_view key, json::Reader& content) {
+      if (key == api::kSecretCa)
+        out.ca = content.text();
+      else if (key == api::kSecretCertificate)
+        out.certificate = content.text();
+      else if (key == api::kSecretKey)
+        out.key = Secret(std::string(content.text()));
+    });
+  });
+}
+
+Result<std::string> decode(const ObjectKey& secret, std::string_view key,
+                           const std::string& encoded) {
+  auto bytes = decode_base64(encoded);
+  if (!bytes || bytes->empty())
+    return fail(Code::kInvalid, "Secret " + secret.text() + ": data[" + std::string(key) +
+                                    "] is missing or no base64");
+  return bytes;
+}
+
+}  // namespace
+
+Task<Result<TlsPems>> read_tls_secret(kube::Client& client, ObjectKey secret,
+                                      rt::Deadline deadline) {
+  CO_TRY(auto object, co_await client.get(kube::kSecrets, secret, deadline));
+  CO_TRY(auto view, object.as<TlsView>());
+  TlsPems out;
+  CO_TRY(out.ca, decode(secret, api::kSecretCa, view.ca));
+  CO_TRY(out.certificate, decode(secret, api::kSecretCertificate, view.certificate));
+  CO_TRY(auto key, decode(secret, api::kSecretKey, view.key.reveal()));
+  out.key = Secret(std::move(key));
+  co_return out;
+}
+
+}  // namespace quorate::op
