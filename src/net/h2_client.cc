@@ -326,8 +326,9 @@ Result<Moved::State> H2Connection::take_in() {
   auto taken = wire_.take_in();
   if (wire_.received() != before) {
     heard_at_ = runtime_.clock->now();
-    pinged_at_.reset();
     suspect_ = false;
+    // The next check is due at another time now.
+    if (std::exchange(pinged_at_, std::nullopt)) dirty_.notify();
     wake_writer();
   }
   return taken;
