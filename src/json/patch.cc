@@ -209,7 +209,7 @@ Result<Operation> parse_operation(const Value& value) {
                                                       "move", "copy",   "test"};
   const auto* object = value.if_object();
   if (!object) return fail(Code::kInvalid, "expected an object");
-  TRY(auto name, text_at(value, "/op"));
+  const auto name = text_or(value, "/op", "");
   if (std::find(kNames.begin(), kNames.end(), name) == kNames.end())
     return fail(Code::kInvalid, fmt::format("\"{}\" is not an operation", name));
   Operation operation{.name = std::string(name), .path = {}, .from = {}, .value = nullptr};

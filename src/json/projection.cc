@@ -171,7 +171,7 @@ std::int64_t Reader::integer() {
   auto& value = ReaderAccess::value(*this);
   const auto token = value.raw_json_token();
   const auto code = value.get_int64().get(number);
-  if (code == simdjson::INCORRECT_TYPE || code == simdjson::NUMBER_ERROR)
+  if (code == simdjson::INCORRECT_TYPE)
     fail(Code::kInvalid, fmt::format("expected an integer of 64 bits, found {}", trim(token)));
   else if (code)
     context_->fail_malformed(code);

@@ -300,9 +300,10 @@ Result<LabelSelector> LabelSelector::from_json(const Value& value) {
       if (content.is_null()) continue;
       TRY(auto expressions, array_at(value, "/matchExpressions"));
       for (std::size_t i = 0; i < expressions->size(); ++i) {
-        TRY(auto requirement,
-            in(fmt::format("matchExpressions[{}]", i), read_expression((*expressions)[i])));
-        selector.requirements_.push_back(std::move(requirement));
+        auto requirement =
+            in(fmt::format("matchExpressions[{}]", i), read_expression((*expressions)[i]));
+        if (!requirement) return fail(std::move(requirement).error().as(Code::kInvalid));
+        selector.requirements_.push_back(*std::move(requirement));
       }
     } else {
       return fail(Code::kInvalid,

@@ -148,7 +148,9 @@ TEST(LabelSelector, IsReadFromItsObject) {
 
 TEST(LabelSelector, NamesThePlaceInAnObjectThatIsWrong) {
   const auto error = [](std::string_view text) {
-    return LabelSelector::from_json(*parse(text)).error().text();
+    const auto selector = LabelSelector::from_json(*parse(text));
+    EXPECT_EQ(selector.error().code(), Code::kInvalid) << text;
+    return selector.error().text();
   };
   EXPECT_EQ(error(R"({"matchLabel": {}})"), "label selector: unknown field \"matchLabel\"");
   EXPECT_EQ(error(R"({"matchLabels": {"a": 1}})"),

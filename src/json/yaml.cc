@@ -61,6 +61,8 @@ class Builder final : public YAML::EventHandler {
  public:
   explicit Builder(const YamlLimits& limits) : limits_(limits) {}
 
+  // Where the last scalar of all begins.
+  const YAML::Mark& last_scalar() const { return last_scalar_; }
   std::optional<YamlDocument> take() { return std::exchange(document_, std::nullopt); }
 
   void OnDocumentStart(const YAML::Mark&) override {
@@ -87,6 +89,7 @@ class Builder final : public YAML::EventHandler {
 
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& text) override {
+    last_scalar_ = mark;
     complete(mark, anchor, resolve(mark, tag, text), tag == "?" && text == "<<");
   }
 
@@ -232,6 +235,7 @@ class Builder final : public YAML::EventHandler {
   }
 
   const YamlLimits& limits_;
+  YAML::Mark last_scalar_ = YAML::Mark::null_mark();
   std::vector<Open> open_;  // the innermost last
   std::map<YAML::anchor_t, Value> anchors_;
   std::map<std::string, Position, std::less<>> positions_;
@@ -248,6 +252,28 @@ class ViewBuffer final : public std::streambuf {
     setg(begin, begin, begin + text.size());
   }
 };
+
+// yaml-cpp takes the end of the text for the end of a quoted scalar. Only the last one can lack its
+// quote, since it swallows all that follows. `begin` may be before its tag or anchor.
+bool is_unfinished_quote(std::string_view text, const YAML::Mark& begin) {
+  if (begin.is_null()) return false;
+  auto rest = text.substr(std::min(static_cast<std::size_t>(begin.pos), text.size()));
+  while (rest.starts_with('!') || rest.starts_with('&')) {
+    rest.remove_prefix(std::min(rest.find_first_of(" \t\r\n"), rest.size()));
+    rest.remove_prefix(std::min(rest.find_first_not_of(" \t\r\n"), rest.size()));
+  }
+  if (!rest.starts_with('"') && !rest.starts_with('\'')) return false;
+  const char quote = rest[0];
+  for (std::size_t i = 1; i < rest.size(); ++i) {
+    if (quote == '"' && rest[i] == '\\')
+      ++i;
+    else if (rest[i] == quote && quote == '\'' && rest.substr(i + 1).starts_with('\''))
+      ++i;
+    else if (rest[i] == quote)
+      return false;
+  }
+  return true;
+}
 
 // An empty document is one that says nothing: `---` alone, or comments.
 bool says_nothing(const YamlDocument& document) { return document.value.is_null(); }
@@ -269,6 +295,7 @@ Result<std::vector<YamlDocument>> parse_yaml_stream(std::string_view text,
   if (text.size() > limits.bytes)
     return fail(Code::kInvalid, fmt::format("yaml: {} bytes are more than the limit of {}",
                                             text.size(), limits.bytes));
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // a byte-order mark
   if (!is_valid_utf8(text)) return fail(Code::kInvalid, "yaml: not valid UTF-8");
   std::vector<YamlDocument> documents;
   try {
@@ -280,6 +307,8 @@ Result<std::vector<YamlDocument>> parse_yaml_stream(std::string_view text,
       auto document = builder.take();
       if (document && !says_nothing(*document)) documents.push_back(*std::move(document));
     }
+    if (is_unfinished_quote(text, builder.last_scalar()))
+      return fail(error_at(builder.last_scalar(), "a quoted text has no end"));
   } catch (const Refusal& refusal) {
     return fail(error_at(refusal.mark, refusal.message));
   } catch (const YAML::Exception& failure) {
