@@ -13,7 +13,7 @@
 
 #include "base/check.h"
 #include "rt/parking.h"
-#include "rt/virtual_executor.h"
+#include "rt/virtual_executor_impl.h"
 
 namespace asio = boost::asio;
 

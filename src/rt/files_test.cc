@@ -193,7 +193,7 @@ Task<std::string> read_state(Files& files) {
 // At every step and with many outcomes of the cut: what was answered is there, and nothing is half.
 TEST(MemoryFiles, APowerCutLosesNothingThatWasAnsweredAndLeavesNothingHalf) {
   std::set<std::string> seen_after_first;
-  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
     for (std::uint64_t step = 0;; ++step) {
       VirtualLoop loop(seed);
       MemoryFiles files(loop.actor("machine"));

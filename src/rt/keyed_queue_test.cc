@@ -303,8 +303,8 @@ Task<void> work(Workshop& shop) {
 }
 
 Task<void> ask(Workshop& shop) {
-  for (int i = 0; i < 100; ++i) {
-    const std::string key = std::to_string(shop.runtime.random->below(10));
+  for (int i = 0; i < 40; ++i) {
+    const std::string key = std::to_string(shop.runtime.random->below(5));
     ++shop.wanted[key];
     shop.queue.add_after(key, std::chrono::seconds(shop.runtime.random->below(3)));
     if (!co_await shop.runtime.clock->sleep_until(shop.runtime.clock->now() + 500ms)) co_return;

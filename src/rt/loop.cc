@@ -14,7 +14,7 @@
 #include <exception>
 
 #include "base/check.h"
-#include "rt/machine_parking.h"
+#include "rt/machine_parking_impl.h"
 
 namespace asio = boost::asio;
 

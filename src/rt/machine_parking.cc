@@ -1,4 +1,4 @@
-#include "rt/machine_parking.h"
+#include "rt/machine_parking_impl.h"
 
 namespace asio = boost::asio;
 

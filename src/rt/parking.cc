@@ -7,8 +7,8 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>
 
-#include "rt/machine_parking.h"
-#include "rt/virtual_executor.h"
+#include "rt/machine_parking_impl.h"
+#include "rt/virtual_executor_impl.h"
 
 namespace asio = boost::asio;
 

@@ -11,7 +11,7 @@
 #include <map>
 
 #include "base/check.h"
-#include "rt/virtual_executor.h"
+#include "rt/virtual_executor_impl.h"
 
 namespace asio = boost::asio;
 
