@@ -98,11 +98,12 @@ TEST(BuildPod, IsRestrictedAndHasNoToken) {
 
 TEST(BuildPod, KeepsItsDataInTheClaimOrInAnEmptyDir) {
   auto step = pod_step();
-  EXPECT_EQ(*json::find(build_pod(kOwner, step), "/spec/volumes/0/persistentVolumeClaim/claimName"),
-            "data-c-1");
+  auto pod = build_pod(kOwner, step);
+  EXPECT_EQ(*json::find(pod, "/spec/volumes/0/persistentVolumeClaim/claimName"), "data-c-1");
   step.shape.claim.reset();
   step.shape.empty_dir = api::EmptyDirStorage{api::Medium::kMemory, std::nullopt};
-  EXPECT_EQ(*json::find(build_pod(kOwner, step), "/spec/volumes/0/emptyDir/medium"), "Memory");
+  pod = build_pod(kOwner, step);
+  EXPECT_EQ(*json::find(pod, "/spec/volumes/0/emptyDir/medium"), "Memory");
 }
 
 TEST(BuildClaim, IsOwnedOnlyIfItsDataMayGoWithTheCluster) {

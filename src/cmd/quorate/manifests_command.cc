@@ -1,0 +1,61 @@
+#include <cstdio>
+#include <string>
+
+#include "api/crd.h"
+#include "cmd/quorate/commands.h"
+#include "json/yaml.h"
+#include "operator/rbac.h"
+
+namespace quorate::cmd {
+namespace {
+
+struct Options {
+  std::string part = "all";
+  op::RbacOptions rbac;
+};
+
+void print(const std::vector<json::Value>& documents) {
+  for (const auto& document : documents) {
+    const auto text = json::render_yaml(document);
+    std::fputs("---\n", stdout);
+    std::fwrite(text.data(), 1, text.size(), stdout);
+  }
+}
+
+}  // namespace
+
+void add_manifests(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<Options>();
+  auto* command =
+      app.add_subcommand("manifests", "Print what a cluster needs before the operator can run");
+  command->footer("Example:\n  quorate manifests | kubectl apply -f -");
+  command
+      ->add_option("--only", options->part,
+                   "all, crds, rbac or reference (the page of all fields, Markdown)")
+      ->check(CLI::IsMember({"all", "crds", "rbac", "reference"}))
+      ->capture_default_str();
+  command
+      ->add_option("--operator-namespace", options->rbac.operator_namespace,
+                   "Where the operator runs")
+      ->capture_default_str();
+  command->add_option("--watch-namespace", options->rbac.watched_namespace,
+                      "The one namespace that it manages; all if not given");
+  command->callback([options, &exit_code] {
+    if (options->part == "reference") {
+      std::fputs(api::render_reference().text.c_str(), stdout);
+    } else {
+      if (options->part != "rbac") print(api::make_crds());
+      if (options->part != "crds") print(op::make_rbac(options->rbac));
+    }
+    exit_code = kOk;
+  });
+}
+
+void add_version(CLI::App& app, int& exit_code) {
+  app.add_subcommand("version", "Print the version")->callback([&exit_code] {
+    std::printf("quorate %s\n", kVersion);
+    exit_code = kOk;
+  });
+}
+
+}  // namespace quorate::cmd
