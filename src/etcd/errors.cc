@@ -122,13 +122,18 @@ constexpr auto kRows = std::to_array<Row>({
      "answered by another member"},
 });
 
-const Row* find_row(std::string_view text) {
-  auto found = std::ranges::find(kRows, text, &Row::text);
+const Row* find_row(Reason reason) {
+  auto found = std::ranges::find(kRows, reason, &Row::reason);
   return found == kRows.end() ? nullptr : &*found;
 }
 
-const Row* find_row(Reason reason) {
-  auto found = std::ranges::find(kRows, reason, &Row::reason);
+// What etcd's gRPC server says of a request beyond its limit, before etcd sees it; two numbers
+// follow.
+constexpr std::string_view kBeyondGrpcLimit = "grpc: received message larger than max";
+
+const Row* find_row(std::string_view text) {
+  if (text.starts_with(kBeyondGrpcLimit)) return find_row(Reason::kRequestTooLarge);
+  auto found = std::ranges::find(kRows, text, &Row::text);
   return found == kRows.end() ? nullptr : &*found;
 }
 

@@ -80,6 +80,15 @@ TEST(Errors, ALostAnswerIsUnknownForAWriteAndUnavailableForARead) {
   EXPECT_EQ(map_failure(lost, Effect::kRead).code(), Code::kUnavailable);
 }
 
+TEST(Errors, ARequestBeyondTheServersLimitWasNotDone) {
+  auto error =
+      map_failure(from_etcd(net::GrpcStatus::kResourceExhausted,
+                            "grpc: received message larger than max (3145775 vs. 2097152)"),
+                  Effect::kWrite);
+  EXPECT_EQ(error.code(), Code::kInvalid);
+  EXPECT_EQ(reason(error), Reason::kRequestTooLarge);
+}
+
 TEST(Errors, AnAnswerThatCannotBeUsedLeavesAWriteOpen) {
   Error large(Code::kInvalid, "the answer is larger than 9 bytes");
   EXPECT_EQ(map_failure(large, Effect::kWrite).code(), Code::kUnknownOutcome);

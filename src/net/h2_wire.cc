@@ -35,6 +35,9 @@ Result<Moved::State> H2Wire::flush() {
     handed_ = written_ + unsent_.size();
     TRY(auto moved, stream_.try_write(unsent_));
     if (moved.state == Moved::State::kBlocked) return moved.state;
+    // A TLS peer that refused our certificate takes nothing more.
+    if (moved.state == Moved::State::kEnd)
+      return fail(Code::kUnavailable, "the peer closed the connection");
     written_ += moved.bytes;
     unsent_.erase(0, moved.bytes);
     if (unsent_.empty()) unsent_ = std::string();  // idle connections hold no buffer
