@@ -11,6 +11,7 @@
 #include <ctime>
 #include <optional>
 
+#include "base/bytes.h"
 #include "base/check.h"
 #include "pki/digest.h"
 #include "pki/openssl.h"
@@ -64,6 +65,12 @@ std::string render_name(const X509_NAME* name) {
   const Bio bio(BIO_new(BIO_s_mem()));
   X509_NAME_print_ex(bio.get(), name, 0, XN_FLAG_RFC2253 & ~ASN1_STRFLGS_ESC_MSB);
   return content(bio.get());
+}
+
+std::string hex_of(const ASN1_OCTET_STRING* bytes) {
+  if (!bytes) return "";
+  return encode_hex({reinterpret_cast<const char*>(ASN1_STRING_get0_data(bytes)),
+                     static_cast<std::size_t>(ASN1_STRING_length(bytes))});
 }
 
 bool allows(const X509* x509, std::uint32_t purpose) {
@@ -149,6 +156,13 @@ bool Certificate::is_ca() const { return X509_check_ca(rep_->x509.get()) == 1; }
 bool Certificate::for_servers() const { return allows(rep_->x509.get(), XKU_SSL_SERVER); }
 bool Certificate::for_clients() const { return allows(rep_->x509.get(), XKU_SSL_CLIENT); }
 std::string Certificate::fingerprint() const { return sha256_hex(der()); }
+
+std::string Certificate::subject_key_id() const {
+  return hex_of(X509_get0_subject_key_id(rep_->x509.get()));
+}
+std::string Certificate::authority_key_id() const {
+  return hex_of(X509_get0_authority_key_id(rep_->x509.get()));
+}
 
 bool Certificate::matches(const PrivateKey& key) const {
   const bool same = X509_check_private_key(rep_->x509.get(), key.rep().key.get()) == 1;
