@@ -36,6 +36,13 @@ kube::ElectionOptions election_options(const OperatorOptions& options, const Log
   return out;
 }
 
+bool somebody_acted(const Caches& caches) {
+  bool acted = caches.records.size() > 0;
+  caches.clusters.for_each(
+      [&](const ClusterView& cluster) { acted = acted || !cluster.status.empty(); });
+  return acted;
+}
+
 kube::RecorderOptions recorder_options(const OperatorOptions& options, const Log& log) {
   kube::RecorderOptions out;
   out.instance = options.replica;
@@ -135,8 +142,10 @@ Task<void> Operator::lead(kube::Leadership leadership) {
                  {{"epoch", leadership.epoch}, {"handover", kube::name(leadership.handover)}});
   if (auto synced = co_await parts.caches.wait_until_synced(rt::Deadline::never()); !synced)
     co_return;
-  const auto quiet = leadership.quiet_from(parts.options.executor.call_timeout);
-  if (auto waited = co_await parts.runtime.clock->sleep_until(quiet); !waited) co_return;
+  if (leadership.handover != kube::Handover::kCreated || somebody_acted(parts.caches)) {
+    const auto quiet = leadership.quiet_from(parts.options.executor.call_timeout);
+    if (auto waited = co_await parts.runtime.clock->sleep_until(quiet); !waited) co_return;
+  }
   parts.observer.set_epoch(leadership.epoch);
   rt::TaskGroup workers(parts.runtime,
                         [log = parts.log](const std::string& fiber, const std::string& what) {

@@ -29,7 +29,7 @@ const Right kClusterRights[] = {
 };
 
 // In its own namespace.
-const Right kLeaseRights[] = {{"coordination.k8s.io", "leases", {"get", "create", "update"}}};
+const Right kLeaseRights[] = {{"coordination.k8s.io", "leases", {"get", "create", "patch"}}};
 
 template <std::size_t N>
 json::Array rules(const Right (&rights)[N]) {

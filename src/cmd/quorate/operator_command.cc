@@ -80,7 +80,7 @@ Task<Result<void>> serve(rt::Loop& loop, Options options) {
   CO_TRY(auto api, kube::HttpApi::make(runtime, config, api_options));
   CO_TRY(auto lease_api, kube::HttpApi::make(runtime, config, api_options));
   etcd::Pool pool(runtime, {});
-  auto etcd = etcd::make_client(runtime, pool);
+  auto etcd = etcd::make_client(pool);
   pki::SystemKeys keys;
   CO_TRY(auto op, op::Operator::make(runtime, *api, *lease_api, *etcd, keys, options.op, log));
   CO_TRY(auto server, net::make_server(runtime, listen));
