@@ -14,6 +14,7 @@ constexpr std::size_t kNoteCeiling = 1024;  // the API's own limits
 constexpr std::size_t kWordCeiling = 128;
 constexpr std::size_t kNameCeiling = 253;
 constexpr std::size_t kNameSuffix = 17;  // "." and 16 digits
+constexpr int kAttempts = 3;             // at a write whose answer is lost
 
 // At most `ceiling` bytes, without half a character at the end.
 std::string shortened(std::string text, std::size_t ceiling) {
@@ -164,8 +165,12 @@ Task<Result<void>> Recorder::write(std::string key) {
     ++(is_new ? counters_.created : counters_.counted);
     found->second.written = series.count;
     found->second.written_at = runtime_.clock->now();
+    found->second.attempts = 0;
     co_return written;
   }
+  // Both writes may be repeated: the name and the count are our own.
+  if (written.error() == Code::kUnknownOutcome && ++found->second.attempts < kAttempts)
+    co_return written;
   if (!is_new && written.error() == Code::kNotFound) {  // the server forgets Events after an hour
     found->second.count -= series.written;
     found->second.written = 0;

@@ -62,7 +62,8 @@ class Recorder {
     Notice notice;
     ObjectKey event;
     int count = 1;
-    int written = 0;  // the count that the server knows; 0: there is no Event yet
+    int written = 0;   // the count that the server knows; 0: there is no Event yet
+    int attempts = 0;  // without an answer
     WallTime last_time{};
     Monotonic last{};
     Monotonic written_at{};

@@ -103,10 +103,10 @@ class FakeServer : public Api {
   std::int64_t compacted_ = 0;
   std::int64_t uids_ = 0;
   int token_epoch_ = 0;
+  int incarnation_ = 0;
   std::set<Stream*> streams_;
 };
 
-// Whatever it holds is crashed before it goes: the order in which tests need it.
 struct FakeWorld {
   explicit FakeWorld(std::uint64_t seed = 1)
       : loop(seed), here(loop.actor("main")), server(loop.actor("server")) {}
@@ -115,6 +115,12 @@ struct FakeWorld {
   rt::VirtualLoop loop;
   rt::Runtime here;
   FakeServer server;
+};
+
+// Frames go before what they refer to: declare it after that.
+struct CrashAtEnd {
+  rt::VirtualLoop& loop;
+  ~CrashAtEnd() { loop.tear_down(); }
 };
 
 net::Response status_answer(int code, std::string reason, std::string message);

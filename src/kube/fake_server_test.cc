@@ -170,13 +170,15 @@ Task<Result<std::unique_ptr<net::ResponseStream>>> FakeServer::open(net::Request
   const Fate fate = oracle ? oracle(request) : Fate();
   if (fate.refused) co_return fail(Code::kUnavailable, "connection refused");
   const auto delay = fate.before + fate.after;
+  const int incarnation = incarnation_;
   if (delay > Duration::zero()) {
     const Monotonic there = runtime_.clock->now() + delay;
     CO_TRY(co_await runtime_.clock->sleep_until(std::min(there, deadline.at)));
     if (there > deadline.at) co_return fail(Code::kUnknownOutcome, "no answer");
   }
+  if (fate.answer_lost || incarnation != incarnation_)
+    co_return fail(Code::kUnknownOutcome, "connection lost");
   seen.push_back(request);
-  if (fate.answer_lost) co_return fail(Code::kUnknownOutcome, "connection lost");
 
   const Target target = parse(request.path);
   const bool watches = target.query.contains("watch");
@@ -253,13 +255,15 @@ FakeServer::Objects FakeServer::objects_at(const std::string& collection,
   return out;
 }
 
-// The objects as they were; the versions after that never happened. Streams break, since the server
-// starts anew.
+// The objects as they were; the versions after that never happened. The server starts anew: what is
+// under way breaks.
 void FakeServer::rewind(std::int64_t version) {
   std::erase_if(history_, [&](const Event& event) { return event.version > version; });
   version_ = version;
   compacted_ = std::min(compacted_, version);
   for (auto& [collection, objects] : objects_) objects = objects_at(collection, version);
+  ++incarnation_;
+  expire_continue_tokens();
   break_streams();
 }
 

@@ -230,6 +230,7 @@ Task<Result<bool>> Election::take(Leadership candidate) {
 
 void Election::elected(Leadership leadership, Monotonic sent_at) {
   pending_.reset();
+  unanswered_since_.reset();
   leadership_ = leadership;
   valid_until_ = sent_at + options_.timings.renew_deadline;
   options_.log.info("elected", {{"identity", identity_},
@@ -332,25 +333,50 @@ Task<Result<void>> Election::renew_once() {
     auto written = co_await write(epoch, false, call_deadline());
     if (written) {
       observe(std::move(*written));
+      unanswered_since_.reset();
       valid_until_ = sent_at + options_.timings.renew_deadline;
       co_return Result<void>();
     }
-    if (!(written.error() == Code::kConflict) || attempt > 0)
+    const bool unanswered = written.error() == Code::kUnknownOutcome;
+    if (unanswered && !unanswered_since_) unanswered_since_ = sent_at;
+    if (!unanswered && !(written.error() == Code::kConflict))
       co_return fail(std::move(written).error());
-    // Perhaps it was a renewal of ours whose answer got lost.
-    CO_TRY(auto current, co_await fetch(call_deadline()));
-    const bool ours = current.holder == identity_ && current.transitions == epoch;
-    const std::string holder = current.holder;
-    observe(std::move(current));
-    if (!ours) co_return fail(Code::kConflict, fmt::format("\"{}\" holds it now", holder));
+    CO_TRY(bool renewed, co_await confirm_ours(epoch));
+    if (unanswered && renewed) co_return Result<void>();
+    if (unanswered || attempt > 0) co_return fail(std::move(written).error());
   }
 }
 
+// After a conflict or a lost answer: is the Lease still ours? kConflict if not. True if a write of
+// ours whose answer got lost has changed it: the first such write was sent at `unanswered_since_`,
+// the Lease was changed then or later, and we are valid from there.
+Task<Result<bool>> Election::confirm_ours(std::int64_t epoch) {
+  CO_TRY(auto current, co_await fetch(call_deadline()));
+  const bool ours = current.holder == identity_ && current.transitions == epoch;
+  const bool changed = observed_ && !(current.version == observed_->version);
+  const std::string holder = current.holder;
+  observe(std::move(current));
+  if (!ours) co_return fail(Code::kConflict, fmt::format("\"{}\" holds it now", holder));
+  if (!changed || !unanswered_since_) co_return false;
+  const auto since = *std::exchange(unanswered_since_, std::nullopt);
+  if (leadership_) valid_until_ = std::max(valid_until_, since + options_.timings.renew_deadline);
+  co_return true;
+}
+
+// A renewal may have been cut off in the middle, so the version that we know may be the one before.
 Task<Result<void>> Election::release(std::int64_t epoch) {
-  CO_TRY(auto record, co_await write(epoch, true, call_deadline()));
-  observe(std::move(record));
-  options_.log.info("released the lease", {{"epoch", epoch}});
-  co_return Result<void>();
+  for (int attempt = 0;; ++attempt) {
+    auto written = co_await write(epoch, true, call_deadline());
+    if (written) {
+      observe(std::move(*written));
+      options_.log.info("released the lease", {{"epoch", epoch}});
+      co_return Result<void>();
+    }
+    const bool unsure =
+        written.error() == Code::kConflict || written.error() == Code::kUnknownOutcome;
+    if (!unsure || attempt >= 2) co_return fail(std::move(written).error());
+    CO_TRY(co_await confirm_ours(epoch));
+  }
 }
 
 }  // namespace quorate::kube

@@ -109,6 +109,7 @@ class Election {
   Task<void> renew();
   Task<Result<void>> renew_once();
   Task<Result<void>> release(std::int64_t epoch);
+  Task<Result<bool>> confirm_ours(std::int64_t epoch);
   Task<Result<Record>> fetch(rt::Deadline deadline);
   Task<Result<Record>> write(std::int64_t transitions, bool release, rt::Deadline deadline);
   [[nodiscard]] json::Value render(std::int64_t transitions, bool release) const;
@@ -128,6 +129,8 @@ class Election {
   // What a write of unknown outcome would have made us.
   std::optional<Leadership> pending_;
   std::optional<Leadership> leadership_;
+  // When the first of our renewals that are unanswered was sent.
+  std::optional<Monotonic> unanswered_since_;
   Monotonic valid_until_ = Monotonic::min();
   std::optional<Error> lost_;
   bool lead_ended_ = false;
