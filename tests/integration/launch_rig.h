@@ -1,0 +1,74 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/support/ports.h"
+#include "tests/support/process.h"
+#include "tests/support/server_process.h"
+#include "tests/support/temp_dir.h"
+
+namespace quorate::test {
+
+// One member that quorate-launch starts, with a folder for its volume and one for its Pod: what
+// kubelet would give it.
+class LaunchedMember : public support::ServerProcess {
+ public:
+  LaunchedMember(int ordinal, const std::filesystem::path& folder, const std::string& version);
+
+  // What the operator tells by Pod annotations: changed between starts.
+  bool formation_open = true;
+  bool started = false;
+  std::string cluster_id;
+  std::string member_id;
+  std::string initial_cluster;
+  // What else differs from an ordinary start.
+  std::vector<std::string> more_flags;
+  std::map<std::string, std::string> more_environment;
+  std::filesystem::path program;  // of etcd
+
+  void start();                             // through quorate-launch
+  void start_unguarded(const char* state);  // etcd itself, with the same flags
+  void new_pod();                           // the Pod's folder is gone, the volume stays
+  void wipe_volume();                       // everything on the volume
+  void wipe_data();                         // etcd's data directory, the note stays
+
+  [[nodiscard]] std::string peer_url() const { return "http://" + peer_.text(); }
+  [[nodiscard]] std::string client_url() const { return "http://" + client_.text(); }
+  [[nodiscard]] const std::filesystem::path& volume() const { return volume_; }
+  [[nodiscard]] std::filesystem::path data() const { return volume_ / "data"; }
+  [[nodiscard]] bool has_log() const;
+  [[nodiscard]] std::string report() const;  // the termination message of the last refusal
+
+  void wait_healthy();
+  // etcdctl against this member alone.
+  support::Output etcdctl(const std::vector<std::string>& arguments) const;
+
+ private:
+  [[nodiscard]] std::vector<std::string> fixed_flags() const;
+
+  support::Endpoint client_, peer_, metrics_;
+  std::filesystem::path volume_, pod_, control_;
+};
+
+// Members of one formation.
+class LaunchedCluster {
+ public:
+  LaunchedCluster(const std::string& version, int size);
+
+  LaunchedMember& operator[](std::size_t index) { return *members_.at(index); }
+  void start_all();  // and waits until they are healthy
+  // As the operator does once a quorum has formed: cluster and member IDs reach every member.
+  void tell_formed();
+
+ private:
+  support::TempDir folder_;
+  std::vector<std::unique_ptr<LaunchedMember>> members_;
+};
+
+std::filesystem::path launch_program();
+
+}  // namespace quorate::test
