@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include <array>
 #include <cerrno>
 #include <climits>
 #include <csignal>
@@ -57,6 +58,12 @@ Result<void> lay_wires() {
   TRY(auto netlink, Netlink::open());
   TRY(netlink.set_up("lo"));
   TRY(netlink.add_bridge(fabric_links::kBridge));
+  // A cable that leads nowhere: a bridge sends only while it has a port.
+  TRY(auto here, open_space_of(::getpid(), "net"));
+  TRY(netlink.add_veth("anchor", {"anchor-end", here.get(), mac_of(Ipv4(198, 18, 0, 0))}));
+  TRY(netlink.set_up("anchor-end"));
+  TRY(netlink.set_master("anchor", fabric_links::kBridge));
+  TRY(netlink.set_up("anchor"));
   TRY(netlink.add_address(fabric_links::kBridge, {layout::kFabric, layout::kPods.prefix}));
   TRY(netlink.set_up(fabric_links::kBridge));
   return netlink.add_local_route(layout::kServices);
@@ -66,11 +73,16 @@ Step make_namespaces() {
   if (auto done = become_root_inside(); !done) return done;
   if (::unshare(CLONE_NEWNET) != 0) return refused("unshare(CLONE_NEWNET)");
   if (::unshare(CLONE_NEWNS) != 0) return refused("unshare(CLONE_NEWNS)");
+  // Pods have their own of these two; whoever makes them has to be able to come back.
+  if (::unshare(CLONE_NEWUTS) != 0) return refused("unshare(CLONE_NEWUTS)");
+  if (::unshare(CLONE_NEWIPC) != 0) return refused("unshare(CLONE_NEWIPC)");
   if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
     return refused("mount(\"/\", MS_REC | MS_PRIVATE)");
   if (auto done = lay_wires(); !done) {
     const auto& error = done.error();
-    return refused(error.text(), error.status().value_or(EIO));
+    auto call = error.text();
+    call.resize(call.size() - std::min(call.size(), error.message().size() + 2));
+    return refused(std::move(call), error.status().value_or(EIO));
   }
   return {};
 }
@@ -117,11 +129,12 @@ Result<void> join_space(int fd, int kind, const char* call) {
 }
 
 // Entering one's own user namespace is an error to the kernel, and no work to us.
-Result<bool> is_own(int fd, const char* own_path) {
+Result<bool> is_own(int fd, const char* kind) {
   struct stat theirs {};
   struct stat ours {};
-  if (::fstat(fd, &theirs) != 0 || ::stat(own_path, &ours) != 0)
-    return fail(errno_error(fmt::format("stat {}", own_path), errno));
+  auto own = fmt::format("/proc/self/ns/{}", kind);
+  if (::fstat(fd, &theirs) != 0 || ::stat(own.c_str(), &ours) != 0)
+    return fail(errno_error("stat " + own, errno));
   return theirs.st_ino == ours.st_ino && theirs.st_dev == ours.st_dev;
 }
 
@@ -169,16 +182,28 @@ Result<Fabric> Fabric::find(const std::string& directory) {
 }
 
 Result<void> Fabric::enter() const {
-  TRY(auto user, in("enter the fabric", open_space_of(holder_.pid, "user")));
-  TRY(auto network, in("enter the fabric", open_space_of(holder_.pid, "net")));
-  TRY(auto mounts, in("enter the fabric", open_space_of(holder_.pid, "mnt")));
+  struct Space {
+    const char* kind;
+    int flag;
+    const char* call;
+    Fd fd;
+  };
+  // The user namespace first: it gives the right to enter the others.
+  std::array<Space, 5> spaces = {{{"user", CLONE_NEWUSER, "setns(CLONE_NEWUSER)", Fd()},
+                                  {"net", CLONE_NEWNET, "setns(CLONE_NEWNET)", Fd()},
+                                  {"uts", CLONE_NEWUTS, "setns(CLONE_NEWUTS)", Fd()},
+                                  {"ipc", CLONE_NEWIPC, "setns(CLONE_NEWIPC)", Fd()},
+                                  {"mnt", CLONE_NEWNS, "setns(CLONE_NEWNS)", Fd()}}};
+  for (auto& space : spaces) {
+    TRY(space.fd, in("enter the fabric", open_space_of(holder_.pid, space.kind)));
+  }
   if (!holder_.runs()) return fail(Code::kNotFound, "enter the fabric: its holder has ended");
   std::error_code ignored;
   auto here = std::filesystem::current_path(ignored);
-  TRY(auto inside_already, is_own(user.get(), "/proc/self/ns/user"));
-  if (!inside_already) TRY(join_space(user.get(), CLONE_NEWUSER, "setns(CLONE_NEWUSER)"));
-  TRY(join_space(network.get(), CLONE_NEWNET, "setns(CLONE_NEWNET)"));
-  TRY(join_space(mounts.get(), CLONE_NEWNS, "setns(CLONE_NEWNS)"));
+  for (const auto& space : spaces) {
+    TRY(auto inside_already, is_own(space.fd.get(), space.kind));
+    if (!inside_already) TRY(join_space(space.fd.get(), space.flag, space.call));
+  }
   if (!here.empty()) std::filesystem::current_path(here, ignored);
   return {};
 }

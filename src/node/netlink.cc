@@ -119,6 +119,8 @@ rtmsg route(unsigned char table, unsigned char type, unsigned char scope, int pr
 }
 
 constexpr std::uint16_t kNew = NLM_F_CREATE | NLM_F_EXCL;
+constexpr int kFarIndex = 1'000'000;
+constexpr int kOperUp = 6;  // IF_OPER_UP of linux/if.h, which does not go with net/if.h
 
 }  // namespace
 
@@ -154,7 +156,11 @@ Result<void> Netlink::add_veth(const std::string& name, const VethPeer& peer) {
   request.attribute(IFLA_INFO_KIND, std::string_view("veth"));
   auto data = request.open(IFLA_INFO_DATA);
   auto other = request.open(VETH_INFO_PEER);
-  request.append(ifinfomsg{});
+  // The kernel looks at once at links whose number differs from that of their far end, and only
+  // every second at others. Numbers start from 1 in each namespace, so this one never collides.
+  ifinfomsg far{};
+  far.ifi_index = kFarIndex;
+  request.append(far);
   request.attribute(IFLA_IFNAME, peer.name);
   request.attribute(IFLA_ADDRESS, peer.mac.data(), peer.mac.size());
   request.attribute(IFLA_NET_NS_FD, static_cast<std::uint32_t>(peer.network_space));
@@ -232,7 +238,14 @@ Result<Netlink::Link> Netlink::find_link(const std::string& name) {
   ifinfomsg info{};
   CHECK(answer.size() >= NLMSG_HDRLEN + sizeof info);
   std::memcpy(&info, answer.data() + NLMSG_HDRLEN, sizeof info);
-  return Link{info.ifi_index, info.ifi_flags};
+  Link link{info.ifi_index, 0};
+  const auto* attribute =
+      reinterpret_cast<const rtattr*>(answer.data() + NLMSG_HDRLEN + NLMSG_ALIGN(sizeof info));
+  auto left = answer.size() - NLMSG_HDRLEN - NLMSG_ALIGN(sizeof info);
+  for (; RTA_OK(attribute, left); attribute = RTA_NEXT(attribute, left))
+    if (attribute->rta_type == IFLA_OPERSTATE)
+      link.operational_state = *static_cast<const std::uint8_t*>(RTA_DATA(attribute));
+  return link;
 }
 
 Result<int> Netlink::index_of(const std::string& name) {
@@ -240,9 +253,9 @@ Result<int> Netlink::index_of(const std::string& name) {
   return link.index;
 }
 
-Result<bool> Netlink::is_up(const std::string& name) {
+Result<bool> Netlink::carries(const std::string& name) {
   TRY(auto link, find_link(name));
-  return (link.flags & IFF_UP) != 0;
+  return link.operational_state == kOperUp;
 }
 
 }  // namespace quorate::node

@@ -33,6 +33,9 @@ class Netlink {
   [[nodiscard]] static Result<Netlink> open();
 
   Result<void> add_bridge(const std::string& name);
+  // A cable; both ends are down. Bring the far end up first: a bridge's port that comes up before
+  // it has no carrier, and forwards only when the kernel gets to notice that it has one
+  // (carries()).
   Result<void> add_veth(const std::string& name, const VethPeer& peer);
   // Removes both ends of a cable. kNotFound if there is no such link.
   Result<void> remove_link(const std::string& name);
@@ -43,7 +46,9 @@ class Netlink {
   Result<void> add_default_route(Ipv4 gateway);
   // Every address of the net is this machine's own: it can be bound without being added first.
   Result<void> add_local_route(Ipv4Net net);
-  [[nodiscard]] Result<bool> is_up(const std::string& name);
+  // Up, with the other end of the cable up, too, and the kernel has noticed both. It does so within
+  // a second, or (since Linux 6.8) when it is asked this.
+  [[nodiscard]] Result<bool> carries(const std::string& name);
 
  private:
   explicit Netlink(Fd socket) : socket_(std::move(socket)) {}
@@ -52,7 +57,7 @@ class Netlink {
 
   struct Link {
     int index = 0;
-    unsigned flags = 0;
+    int operational_state = 0;  // RFC 2863
   };
   Result<Link> find_link(const std::string& name);
 

@@ -48,15 +48,16 @@ Result<Wires> Wires::lay(int node) {
 
   TRY(inside.set_up("lo"));
   TRY(inside.add_bridge(kBridge));
-  TRY(inside.add_address(kBridge, {layout::node_address(node), layout::kPods.prefix}));
-  TRY(inside.set_up(kBridge));
-  TRY(inside.add_default_route(layout::kFabric));
-
   TRY(outside.add_veth(cable, {kUplink, space.get(), mac_of(Ipv4(198, 18, node, 0))}));
-  TRY(inside.set_master(kUplink, kBridge));
   TRY(inside.set_up(kUplink));
   TRY(outside.set_master(cable, fabric_links::kBridge));
   TRY(outside.set_up(cable));
+  TRY(inside.set_master(kUplink, kBridge));
+  TRY(inside.add_address(kBridge, {layout::node_address(node), layout::kPods.prefix}));
+  TRY(inside.set_up(kBridge));
+  TRY(inside.add_default_route(layout::kFabric));
+  for (auto [end, name] : {std::pair(&inside, std::string(kUplink)), std::pair(&outside, cable)})
+    TRY(end->carries(name));  // asked for its effect: see there
   return Wires(node, std::move(space), std::move(outside), std::move(inside));
 }
 
@@ -67,11 +68,18 @@ Result<void> Wires::attach(const PodSpaces& pod, Ipv4 address) {
   TRY(detach(address));
   auto cable = cable_of_pod(address);
   TRY(inside_.add_veth(cable, {"eth0", pod.network.get(), mac_of(address)}));
-  TRY(inside_.set_master(cable, kBridge));
-  TRY(inside_.set_up(cable));
   TRY(netlink.add_address("eth0", {address, layout::kPods.prefix}));
   TRY(netlink.set_up("eth0"));
-  return netlink.add_default_route(layout::kFabric);
+  TRY(netlink.add_default_route(layout::kFabric));
+  TRY(inside_.set_master(cable, kBridge));
+  return inside_.set_up(cable);
+}
+
+Result<bool> Wires::carries(const PodSpaces& pod, Ipv4 address) {
+  TRY(auto netlink, open_netlink_in(pod.network.get()));
+  TRY(auto far, netlink.carries("eth0"));
+  TRY(auto near, inside_.carries(cable_of_pod(address)));
+  return far && near;
 }
 
 Result<void> Wires::detach(Ipv4 address) {

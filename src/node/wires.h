@@ -23,6 +23,9 @@ class Wires {
 
   // Gives the Pod's namespace its loopback, eth0 with the address, and a default route.
   Result<void> attach(const PodSpaces& pod, Ipv4 address);
+  // The cable is in use: milliseconds after `attach`. What is sent before is lost, and tried again
+  // by most programs a second later.
+  [[nodiscard]] Result<bool> carries(const PodSpaces& pod, Ipv4 address);
   // Ok if there is none: the cable goes by itself with the Pod's namespace.
   Result<void> detach(Ipv4 address);
 
