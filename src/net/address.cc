@@ -47,6 +47,15 @@ std::uint16_t Address::port() const {
   return ntohs(reinterpret_cast<const sockaddr_in*>(&storage_)->sin_port);
 }
 
+Address Address::with_port(std::uint16_t port) const {
+  Address changed = *this;
+  if (family() == AF_INET6)
+    reinterpret_cast<sockaddr_in6*>(&changed.storage_)->sin6_port = htons(port);
+  else
+    reinterpret_cast<sockaddr_in*>(&changed.storage_)->sin_port = htons(port);
+  return changed;
+}
+
 std::string Address::text() const {
   std::array<char, INET6_ADDRSTRLEN> buffer{};
   if (family() == AF_INET6) {

@@ -22,6 +22,7 @@ class Address {
   [[nodiscard]] socklen_t size() const;
   [[nodiscard]] int family() const { return storage_.ss_family; }
   [[nodiscard]] std::uint16_t port() const;
+  [[nodiscard]] Address with_port(std::uint16_t port) const;
   [[nodiscard]] std::string text() const;  // "10.0.0.1:2379", "[::1]:2379"
 
  private:

@@ -41,9 +41,8 @@ Task<Result<std::unique_ptr<Socket>>> connect_to(rt::Runtime runtime, Address ad
 
 }  // namespace
 
-Task<Result<std::unique_ptr<Socket>>> connect(rt::Runtime runtime, std::string host,
-                                              std::uint16_t port, rt::Deadline deadline) {
-  CO_TRY(auto addresses, co_await resolve(runtime, host, port, deadline));
+Task<Result<std::unique_ptr<Socket>>> connect(rt::Runtime runtime, std::vector<Address> addresses,
+                                              rt::Deadline deadline) {
   std::optional<Error> last;
   for (std::size_t i = 0; i < addresses.size(); ++i) {
     if (deadline.passed(*runtime.clock)) break;
@@ -55,10 +54,16 @@ Task<Result<std::unique_ptr<Socket>>> connect(rt::Runtime runtime, std::string h
     auto socket = co_await connect_to(runtime, addresses[i], share);
     if (socket || socket.error() == Code::kCancelled) co_return socket;
     last = std::move(socket).error();
-    if (!Address::parse(host, port)) last = std::move(*last).in(addresses[i].text());
+    if (addresses.size() > 1) last = std::move(*last).in(addresses[i].text());
   }
   if (!last) co_return fail(Code::kTimeout, "deadline passed");
   co_return fail(std::move(*last));
+}
+
+Task<Result<std::unique_ptr<Socket>>> connect(rt::Runtime runtime, std::string host,
+                                              std::uint16_t port, rt::Deadline deadline) {
+  CO_TRY(auto addresses, co_await resolve(runtime, std::move(host), port, deadline));
+  co_return co_await connect(runtime, std::move(addresses), deadline);
 }
 
 }  // namespace quorate::net

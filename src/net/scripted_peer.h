@@ -167,13 +167,14 @@ class ScriptedPeer {
 // Listens on loopback.
 class ScriptedServer {
  public:
-  explicit ScriptedServer(rt::Runtime runtime) : runtime_(runtime) {
+  explicit ScriptedServer(rt::Runtime runtime, int backlog = 16) : runtime_(runtime) {
     const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof(address);
-    if (::bind(fd, reinterpret_cast<sockaddr*>(&address), size) != 0 || ::listen(fd, 16) != 0 ||
+    if (::bind(fd, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
+        ::listen(fd, backlog) != 0 ||
         ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0)
       throw std::runtime_error("cannot listen");
     port_ = ntohs(address.sin_port);
