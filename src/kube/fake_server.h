@@ -123,6 +123,10 @@ struct CrashAtEnd {
   ~CrashAtEnd() { loop.tear_down(); }
 };
 
+// Calls `run` with one seed after the other until it fails; the failure names the seed. A few by
+// default; QUORATE_RUNS and QUORATE_SEED make the search longer or repeat one.
+void for_seeds(std::uint64_t runs, const std::function<void(std::uint64_t seed)>& run);
+
 net::Response status_answer(int code, std::string reason, std::string message);
 
 }  // namespace quorate::kube

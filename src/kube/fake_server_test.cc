@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "base/strings.h"
 #include "json/patch.h"
 
@@ -45,6 +47,20 @@ json::Value expired_status() {
 }
 
 }  // namespace
+
+void for_seeds(std::uint64_t runs, const std::function<void(std::uint64_t seed)>& run) {
+  const auto number = [](const char* name, std::uint64_t otherwise) {
+    const char* text = std::getenv(name);
+    return text ? std::strtoull(text, nullptr, 10) : otherwise;
+  };
+  const auto first = number("QUORATE_SEED", 1);
+  const auto count = number("QUORATE_RUNS", runs);
+  for (auto seed = first; seed < first + count; ++seed) {
+    SCOPED_TRACE(fmt::format("QUORATE_SEED={} QUORATE_RUNS=1", seed));
+    run(seed);
+    if (::testing::Test::HasFailure()) return;
+  }
+}
 
 net::Response status_answer(int code, std::string reason, std::string message) {
   return json_answer(code, json::Object{{"kind", "Status"},

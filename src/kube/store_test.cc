@@ -1,9 +1,9 @@
 #include "kube/store.h"
 
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
 #include "json/stream.h"
+#include "kube/fake_server.h"
 #include "rt/virtual_loop.h"
 
 namespace quorate::kube {
@@ -290,15 +290,15 @@ TEST_F(StoreTest, WaitsForTheFirstList) {
 
 // Whatever comes in whatever order, the store and its indexes are what a plain map would be, and
 // the changes that it told lead from nothing to there.
-RC_GTEST_PROP(StoreProperty, EqualsAPlainMap, (std::uint64_t seed)) {
+void try_store(std::uint64_t seed) {
   rt::VirtualLoop loop(seed);
   const auto here = loop.actor("main");
   Store<Thing> store(here, {.indexed_labels = {"cluster"}});
   std::map<ObjectKey, std::int64_t> told;
   store.subscribe([&](const Store<Thing>::Change& change) {
     const auto known = told.find(change.key);
-    RC_ASSERT((known != told.end()) == (change.before != nullptr));
-    if (change.before) RC_ASSERT(known->second == change.before->size);
+    ASSERT_EQ(known != told.end(), change.before != nullptr);
+    if (change.before) EXPECT_EQ(known->second, change.before->size);
     if (change.after)
       told[change.key] = change.after->size;
     else
@@ -332,7 +332,7 @@ RC_GTEST_PROP(StoreProperty, EqualsAPlainMap, (std::uint64_t seed)) {
   const auto relist = [&](bool complete) {
     store.on_init();
     for (const auto& [name, thing] : truth)
-      if (complete || random.below(2)) RC_ASSERT(bool(store.on_init_apply(text(name, thing))));
+      if (complete || random.below(2)) EXPECT_TRUE(store.on_init_apply(text(name, thing)));
     if (complete) store.on_init_done(rv(version));
   };
 
@@ -346,17 +346,17 @@ RC_GTEST_PROP(StoreProperty, EqualsAPlainMap, (std::uint64_t seed)) {
         break;
       default: {
         const auto [what, name] = change_something();
-        if (what == "A") RC_ASSERT(bool(store.on_apply(text(name, truth.at(name)))));
-        if (what == "D") RC_ASSERT(bool(store.on_delete(Text(name, version))));
+        if (what == "A") EXPECT_TRUE(store.on_apply(text(name, truth.at(name))));
+        if (what == "D") EXPECT_TRUE(store.on_delete(Text(name, version)));
       }
     }
-    RC_ASSERT(store.size() == truth.size());
-    RC_ASSERT(told.size() == truth.size());
+    ASSERT_EQ(store.size(), truth.size());
+    ASSERT_EQ(told.size(), truth.size());
     for (const auto& [name, thing] : truth) {
       const Thing* found = store.find(key(name));
-      RC_ASSERT(found != nullptr);
-      RC_ASSERT(found->size == thing.version);
-      RC_ASSERT(told.at(key(name)) == thing.version);
+      ASSERT_NE(found, nullptr);
+      EXPECT_EQ(found->size, thing.version);
+      EXPECT_EQ(told.at(key(name)), thing.version);
     }
     for (int n = 0; n < 3; ++n) {
       const auto of = [&](auto matches) {
@@ -364,12 +364,14 @@ RC_GTEST_PROP(StoreProperty, EqualsAPlainMap, (std::uint64_t seed)) {
       };
       const auto o = "o" + std::to_string(n);
       const auto c = "c" + std::to_string(n);
-      RC_ASSERT(store.owned_by(Uid(o)).size() == of([&](auto& e) { return e.second.owner == o; }));
-      RC_ASSERT(store.labelled("cluster", c).size() ==
+      EXPECT_EQ(store.owned_by(Uid(o)).size(), of([&](auto& e) { return e.second.owner == o; }));
+      EXPECT_EQ(store.labelled("cluster", c).size(),
                 of([&](auto& e) { return e.second.cluster == c; }));
     }
   }
 }
+
+TEST(StoreProperty, EqualsAPlainMap) { for_seeds(40, try_store); }
 
 }  // namespace
 }  // namespace quorate::kube
