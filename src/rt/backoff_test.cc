@@ -13,8 +13,8 @@ TEST(Backoff, DoublesUpToTheCeilingAndStartsAnew) {
   VirtualLoop loop(1);
   Random& random = *loop.actor("a").random;
   Backoff backoff(BackoffPolicy{100ms, 1s, 0});
-  std::vector<Duration> delays;
-  for (int i = 0; i < 6; ++i) delays.push_back(backoff.next(random));
+  std::vector<Duration> delays(6);
+  for (Duration& delay : delays) delay = backoff.next(random);
   EXPECT_EQ(delays, (std::vector<Duration>{100ms, 200ms, 400ms, 800ms, 1s, 1s}));
   backoff.reset();
   EXPECT_EQ(backoff.next(random), 100ms);

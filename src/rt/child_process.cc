@@ -105,6 +105,7 @@ void take_identity(const Plan& plan) {
 
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
   std::vector<char*> out;
+  out.reserve(texts.size() + 1);
   for (const auto& text : texts) out.push_back(const_cast<char*>(text.c_str()));
   out.push_back(nullptr);
   return out;
@@ -176,6 +177,12 @@ std::string_view describe(Stage stage) {
   return "execute";
 }
 
+void kill_and_reap(int pid) {
+  ::kill(pid, SIGKILL);
+  while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
 // Ends when the program runs (the pipe closes by itself then) or when the child says what failed.
 Result<void> read_report(Fd report, int pid) {
   Failure failure{};
@@ -184,9 +191,7 @@ Result<void> read_report(Fd report, int pid) {
   while (got < 0 && errno == EINTR);
   if (got == 0) return {};
   const int number = got < 0 ? errno : failure.number;
-  ::kill(pid, SIGKILL);
-  while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  kill_and_reap(pid);
   return fail(errno_error(got < 0 ? "read the child's report" : describe(failure.stage), number));
 }
 
@@ -215,8 +220,10 @@ Result<ChildProcess> fork_child(const ProcessSpec& spec) {
   TRY(read_report(std::move(report.read), child.pid));
   // It is not reaped before this, so the number is still its own.
   child.pidfd.reset(static_cast<int>(::syscall(SYS_pidfd_open, child.pid, 0)));
-  if (!child.pidfd) return fail(errno_error("open a pidfd", errno));
-  return child;
+  if (child.pidfd) return child;
+  const int number = errno;
+  kill_and_reap(child.pid);
+  return fail(errno_error("open a pidfd", number));
 }
 
 }  // namespace quorate::rt::detail

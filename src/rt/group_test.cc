@@ -207,6 +207,7 @@ TEST_F(GroupTest, AllKeepsTheOrderOfTheWorkAndTheBound) {
   int running = 0;
   int most = 0;
   std::vector<Task<Result<int>>> work;
+  work.reserve(9);
   for (int i = 0; i < 9; ++i) work.push_back(measured(runtime_, i, running, most));
   auto results = loop_.run(all(runtime_, std::move(work), 4));
   ASSERT_EQ(results.size(), 9u);
@@ -220,6 +221,7 @@ TEST_F(GroupTest, AllOfNothingIsNothing) {
 
 Task<void> all_into(Runtime runtime, std::vector<Result<int>>& results) {
   std::vector<Task<Result<int>>> work;
+  work.reserve(3);
   for (int i = 0; i < 3; ++i) work.push_back(give_after(runtime, 1h, i));
   results = co_await all(runtime, std::move(work), 2);
 }

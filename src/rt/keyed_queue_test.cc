@@ -91,8 +91,8 @@ TEST_F(KeyedQueueTest, RetriesComeLaterEachTimeUntilForgotten) {
   };
   queue_.add("a", Priority::kEvent);
   ASSERT_EQ(queue_.try_next(), "a");
-  std::vector<Duration> waits;
-  for (int i = 0; i < 6; ++i) waits.push_back(wait_for_retry());
+  std::vector<Duration> waits(6);
+  for (Duration& wait : waits) wait = wait_for_retry();
   EXPECT_EQ(waits, (std::vector<Duration>{1s, 2s, 4s, 8s, 10s, 10s}));
   EXPECT_EQ(queue_.failures("a"), 6);
   queue_.forget("a");

@@ -101,8 +101,8 @@ Task<Woken> park(Monotonic until, WaitList* list, Cancellation cancellation, boo
   if (heeds && state.cancelled() != asio::cancellation_type::none) co_return Woken::kCancelled;
   Executor executor = co_await asio::this_coro::executor;
   Park start{&parking_of(executor), until, list, cancellation, chosen};
-  auto parked = asio::async_initiate<const asio::deferred_t, void(Woken)>(start, asio::deferred);
-  Woken how = co_await std::move(parked);
+  Woken how =
+      co_await asio::async_initiate<const asio::deferred_t, void(Woken)>(start, asio::deferred);
   if (heeds && state.cancelled() != asio::cancellation_type::none) co_return Woken::kCancelled;
   co_return how;
 }

@@ -317,6 +317,7 @@ void VirtualLoop::State::destroy_all() { destroy(all_actors()); }
 
 std::vector<VirtualLoop::State::Actor*> VirtualLoop::State::all_actors() {
   std::vector<Actor*> all;
+  all.reserve(actors.size());
   for (auto& [name, actor] : actors) all.push_back(actor.get());
   return all;
 }

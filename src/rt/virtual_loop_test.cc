@@ -72,6 +72,7 @@ class Server {
     Token token;
     Semaphore few(runtime_, 1);  // in this frame; its places are in the frames of others
     std::vector<Task<Result<int>>> parts;
+    parts.reserve(3);
     for (int i = 0; i < 3; ++i) parts.push_back(part(few, value));
     auto results = co_await all(runtime_, std::move(parts), 2);
     int sum = 0;
