@@ -183,7 +183,8 @@ class AcknowledgedWrite : public LaunchGuard {
     cluster_ = std::make_unique<LaunchedCluster>(GetParam(), 3);
     cluster_->start_all();
     cluster_->tell_formed();
-    m2().kill();
+    m2().wait_for_cluster_version();
+    m2().stop();  // in peace: killed, it might not know by itself what was committed
     put(m0(), "k", "acknowledged");
     m0().kill();
     m1().kill();

@@ -99,6 +99,15 @@ void LaunchedMember::wait_healthy() {
   });
 }
 
+void LaunchedMember::wait_for_cluster_version() const {
+  support::eventually(60s, name() + " knows the cluster's version", [&] {
+    auto answer = support::http_get(client_, "/version");
+    if (!answer) return support::Look(false, "no answer");
+    return support::Look(answer->body.find("\"etcdcluster\":\"3") != std::string::npos,
+                         answer->body);
+  });
+}
+
 support::Output LaunchedMember::etcdctl(const std::vector<std::string>& arguments) const {
   std::vector<std::string> argv{control_, "--endpoints=" + client_url(), "--command-timeout=10s"};
   argv.insert(argv.end(), arguments.begin(), arguments.end());

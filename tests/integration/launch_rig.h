@@ -44,6 +44,8 @@ class LaunchedMember : public support::ServerProcess {
   [[nodiscard]] std::string report() const;  // the termination message of the last refusal
 
   void wait_healthy();
+  // Until it knows the cluster's version: whoever joins asks for it.
+  void wait_for_cluster_version() const;
   // etcdctl against this member alone.
   support::Output etcdctl(const std::vector<std::string>& arguments) const;
 
