@@ -93,16 +93,52 @@ json::Object make_rule(const std::string& rule, std::string_view message) {
   return {{"rule", rule}, {"message", message}};
 }
 
-json::Array make_cluster_rules() {
-  auto unless_formed = [](const std::string& rule) {
-    return fmt::format("!({}) || ({})", kFormed, rule);
-  };
-  json::Array rules;
+// By the table of releases: the minors that we run, and no patch below a floor.
+std::string supported_version() {
+  std::string minors;
+  std::string defective;
+  for (const auto& release : etcd_releases()) {
+    minors += fmt::format("{}self.spec.version.startsWith('3.{}.')", minors.empty() ? "" : " || ",
+                          release.minor);
+    for (int patch = 0; patch < release.floor; ++patch)
+      defective += fmt::format("{}'3.{}.{}'", defective.empty() ? "" : ", ", release.minor, patch);
+  }
+  return fmt::format("!has(self.spec.version) || (({}) && !(self.spec.version in [{}]))", minors,
+                     defective);
+}
+
+// A limit is not below its request.
+std::string limit_holds(std::string_view field) {
+  return fmt::format(
+      "!has(self.spec.resources.requests) || !has(self.spec.resources.limits) || "
+      "!has(self.spec.resources.requests.{0}) || !has(self.spec.resources.limits.{0}) || "
+      "quantity(string(self.spec.resources.limits.{0})).compareTo("
+      "quantity(string(self.spec.resources.requests.{0}))) >= 0",
+      field);
+}
+
+void put_spec_rules(json::Array& rules) {
   rules.push_back(
       make_rule(fmt::format("self.metadata.name.size() <= {} && self.metadata.name.matches('{}')",
                             kMaxClusterName, kClusterNamePattern),
                 fmt::format("metadata.name must be at most {} characters: {}", kMaxClusterName,
                             kClusterNameRule.words)));
+  rules.push_back(
+      make_rule(supported_version(),
+                fmt::format("spec.version must be 3.{} to 3.{}, as in {}; 3.5.0 to 3.5.2 "
+                            "can corrupt data",
+                            etcd_releases().front().minor, etcd_releases().back().minor,
+                            kDefaultEtcdVersion)));
+  for (const char* field : {"cpu", "memory"})
+    rules.push_back(
+        make_rule(limit_holds(field),
+                  fmt::format("spec.resources.limits.{} must be at least the request", field)));
+}
+
+void put_change_rules(json::Array& rules) {
+  auto unless_formed = [](const std::string& rule) {
+    return fmt::format("!({}) || ({})", kFormed, rule);
+  };
   rules.push_back(make_rule(unless_formed("self.spec.replicas == oldSelf.spec.replicas"),
                             "spec.replicas cannot be changed yet once the cluster has formed"));
   rules.push_back(
@@ -117,6 +153,12 @@ json::Array make_cluster_rules() {
                     " && " + same_amount("limits", "cpu") + " && " +
                     same_amount("limits", "memory")),
       "spec.resources cannot be changed yet once the cluster has formed"));
+}
+
+json::Array make_cluster_rules() {
+  json::Array rules;
+  put_spec_rules(rules);
+  put_change_rules(rules);
   return rules;
 }
 

@@ -1,0 +1,156 @@
+#include "api/validate.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include "api/codec.h"
+#include "api/generators_test.h"
+
+namespace quorate::api {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+ClusterSpec spec_of(const char* text) {
+  auto spec = decode_cluster_spec(*json::parse(text));
+  EXPECT_TRUE(spec) << spec.error().text();
+  return spec.value_or(ClusterSpec{});
+}
+
+std::string problems_of(const char* text) { return api::text(validate(spec_of(text))); }
+
+TEST(Validate, TakesTheDefaults) { EXPECT_THAT(validate(ClusterSpec{}), IsEmpty()); }
+
+struct Case {
+  const char* spec;
+  const char* problem;
+};
+
+TEST(Validate, NamesFieldValueAndRule) {
+  const Case cases[] = {
+      {R"({"replicas":-1})", "spec.replicas: -1 must be between 1 and 9"},
+      {R"({"replicas":0})", "spec.replicas: 0 must be between 1 and 9"},
+      {R"({"replicas":10})", "spec.replicas: 10 must be between 1 and 9"},
+      {R"({"version":"9.9.9"})",
+       "spec.version: 9.9.9 is not run: 3.4 to 3.7 are; the nearest is 3.7.3"},
+      {R"({"version":"3.5.2"})",
+       "spec.version: 3.5.2 is not run: 3.5.0 to 3.5.2 can corrupt data; write 3.5.3 or later"},
+      {R"({"image":{"repository":"a b"}})",
+       "spec.image.repository: \"a b\" must be an image's name without tag or digest, as in "
+       "gcr.io/etcd-development/etcd"},
+      {R"({"image":{"tag":"a b"}})", "spec.image.tag: \"a b\" must be a tag, as in v3.6.16"},
+      {R"({"image":{"digest":"sha256:12"}})",
+       "spec.image.digest: \"sha256:12\" must be sha256: and 64 hexadecimal digits"},
+      {R"({"image":{"pullSecrets":["A"]}})",
+       "spec.image.pullSecrets[0]: \"A\" must be the name of an object: lower-case letters, "
+       "digits, dashes and dots"},
+      {R"({"storage":{}})", "spec.storage: neither claim nor emptyDir is given; give one"},
+      {R"({"storage":{"claim":{},"emptyDir":{}}})",
+       "spec.storage: claim and emptyDir are both given; leave out one"},
+      {R"({"storage":{"claim":{"size":"0"}}})",
+       "spec.storage.claim.size: 0 must be at least 256Mi"},
+      {R"({"storage":{"claim":{"size":"-1Gi"}}})",
+       "spec.storage.claim.size: -1Gi must be at least 256Mi"},
+      {R"({"storage":{"claim":{"size":1}}})", "spec.storage.claim.size: 1 must be at least 256Mi"},
+      {R"({"storage":{"emptyDir":{"sizeLimit":"1Mi"}}})",
+       "spec.storage.emptyDir.sizeLimit: 1Mi must be at least 256Mi"},
+      {R"({"resources":{"limits":{"cpu":"0"}}})",
+       "spec.resources.limits.cpu: 0 must be more than 0"},
+      {R"({"resources":{"requests":{"memory":"2Gi"},"limits":{"memory":"1Gi"}}})",
+       "spec.resources.limits.memory: 1Gi must be at least the request of 2Gi"},
+  };
+  for (const auto& one : cases) EXPECT_EQ(problems_of(one.spec), one.problem);
+}
+
+TEST(Validate, LimitsTextsByLength) {
+  ClusterSpec spec;
+  spec.image.repository = std::string(5000, 'a');
+  EXPECT_EQ(text(validate(spec)),
+            "spec.image.repository: is 5000 characters long, must be at most 255");
+  spec = {};
+  spec.image.pull_secrets.assign(9, "a");
+  EXPECT_EQ(text(validate(spec)), "spec.image.pullSecrets: has 9 entries, may have at most 8");
+}
+
+TEST(Validate, NamesOfClusters) {
+  for (const char* good : {"c", "a-b", "c0", "etcd-main"})
+    EXPECT_THAT(validate_name(good), IsEmpty());
+  EXPECT_THAT(validate_name(std::string(52, 'a')), IsEmpty());
+  for (const char* bad : {"", "C", "1c", "123", "c.d", "c-", "-c", "c_d"})
+    EXPECT_THAT(text(validate_name(bad)), HasSubstr("metadata.name:")) << bad;
+  EXPECT_EQ(text(validate_name(std::string(53, 'a'))),
+            "metadata.name: is 53 characters long, must be at most 52");
+}
+
+std::string change(const char* before, const char* after, bool formed) {
+  auto old = spec_of(before);
+  if (!old.version) old.version = EtcdVersion{3, 6, 16};
+  return text(validate_change(old, spec_of(after), formed));
+}
+
+TEST(ValidateChange, RefusesWhatAFormedClusterCannotTakeUpYet) {
+  EXPECT_EQ(change("{}", R"({"replicas":5})", true),
+            "spec.replicas: cannot be changed from 3 to 5 yet: the cluster has formed; go back to "
+            "3");
+  EXPECT_EQ(change("{}", R"({"version":"3.7.3"})", true),
+            "spec.version: cannot be changed from 3.6.16 to 3.7.3 yet: the cluster has formed; go "
+            "back to 3.6.16");
+  EXPECT_THAT(change("{}", R"({"image":{"tag":"x"}})", true), HasSubstr("spec.image:"));
+  EXPECT_THAT(change("{}", R"({"resources":{"limits":{"cpu":"2"}}})", true),
+              HasSubstr("spec.resources:"));
+}
+
+TEST(ValidateChange, LetsAnUnformedClusterChange) {
+  EXPECT_EQ(change("{}", R"({"replicas":5,"version":"3.7.3","image":{"tag":"x"}})", false), "");
+}
+
+TEST(ValidateChange, RefusesWhatNoClusterCanTakeUp) {
+  for (bool formed : {false, true}) {
+    EXPECT_THAT(change("{}", R"({"storage":{"emptyDir":{}}})", formed),
+                HasSubstr("spec.storage: cannot be changed from claim to emptyDir"));
+    EXPECT_THAT(change("{}", R"({"storage":{"claim":{"storageClassName":"fast"}}})", formed),
+                HasSubstr("from the default to \"fast\""));
+    EXPECT_THAT(change(R"({"storage":{"claim":{"size":"2Gi"}}})", "{}", formed),
+                HasSubstr("cannot shrink from 2Gi to 1Gi"));
+    EXPECT_THAT(change(R"({"storage":{"claim":{"size":"1Gi"}}})",
+                       R"({"storage":{"claim":{"size":"1G"}}})", formed),
+                HasSubstr("cannot shrink from 1Gi to 1G"));
+    EXPECT_THAT(change("{}", R"({"tls":{"client":{"mode":"Disabled"}}})", formed),
+                HasSubstr("spec.tls.client.mode: cannot be changed from Managed to Disabled"));
+    EXPECT_THAT(
+        change("{}", R"({"storage":{"claim":{},"retention":{"whenDeleted":"Delete"}}})", formed),
+        HasSubstr("whenDeleted"));
+  }
+}
+
+TEST(ValidateChange, TakesWhatHurtsNobody) {
+  EXPECT_EQ(change("{}", R"({"storage":{"claim":{"size":"2Gi"}}})", true), "");
+  EXPECT_EQ(change("{}", R"({"paused":true})", true), "");
+  EXPECT_EQ(change("{}", R"({"version":"3.6.16"})", true), "");
+  EXPECT_EQ(change(R"({"resources":{"requests":{"cpu":1}}})",
+                   R"({"resources":{"requests":{"cpu":"1000m"}}})", true),
+            "")
+      << "the same amount, written differently";
+}
+
+TEST(ValidateChange, TakesNoChangeAtAll) {
+  EXPECT_TRUE(rc::check("identity", [] {
+    auto spec = any_cluster_spec();
+    RC_ASSERT(validate_change(spec, spec, true).empty());
+    RC_ASSERT(validate_change(spec, spec, false).empty());
+  }));
+}
+
+TEST(Warnings, TellWhatIsAllowedAndUnwise) {
+  EXPECT_THAT(warnings(ClusterSpec{}), IsEmpty());
+  EXPECT_EQ(text(warnings(spec_of(R"({"replicas":4})"))),
+            "spec.replicas: 4 members tolerate no more failures than 3");
+  EXPECT_THAT(text(warnings(spec_of(R"({"version":"3.4.23"})"))), HasSubstr("no longer supported"));
+  EXPECT_THAT(text(warnings(spec_of(R"({"tls":{"client":{"mode":"Disabled"}}})"))),
+              HasSubstr("spec.tls.client.mode"));
+}
+
+}  // namespace
+}  // namespace quorate::api
