@@ -52,16 +52,4 @@ std::unique_ptr<ByteStream> make_plain_stream(std::unique_ptr<Socket> socket) {
   return std::make_unique<PlainStream>(std::move(socket));
 }
 
-Task<Result<void>> write_all(ByteStream& stream, std::string bytes, rt::Deadline deadline) {
-  std::size_t done = 0;
-  while (done < bytes.size()) {
-    CO_TRY(auto moved, stream.try_write(std::string_view(bytes).substr(done)));
-    done += moved.bytes;
-    if (moved.state == Moved::State::kBlocked) {
-      CO_TRY(co_await stream.wait_to_write(deadline));
-    }
-  }
-  co_return Result<void>();
-}
-
 }  // namespace quorate::net

@@ -49,8 +49,4 @@ class ByteStream {
 // Without TLS. `socket` is connected.
 std::unique_ptr<ByteStream> make_plain_stream(std::unique_ptr<Socket> socket);
 
-// Writes all of it.
-[[nodiscard]] Task<Result<void>> write_all(ByteStream& stream, std::string bytes,
-                                           rt::Deadline deadline);
-
 }  // namespace quorate::net

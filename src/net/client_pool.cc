@@ -85,12 +85,14 @@ std::optional<H1Lease> ClientPool::take_idle(Use use) {
       continue;
     }
     h1_staying_ += stays ? 1 : 0;
+    leased_.insert(connection.get());
     return H1Lease(shared_from_this(), std::move(connection), stays);
   }
   return std::nullopt;
 }
 
 void ClientPool::give_back(std::unique_ptr<H1Connection> connection, bool stays) {
+  leased_.erase(connection.get());
   counters_.bytes_received += connection->take_received();
   h1_staying_ -= stays ? 1 : 0;
   if (connection->reusable() && !closed_) {
@@ -210,6 +212,7 @@ Task<void> ClientPool::close() {
   closed_ = true;
   for (auto& [index, connection] : std::list(h2_))
     connection->abandon(Error(Code::kUnavailable, "the client was closed"));
+  for (auto* connection : leased_) connection->abandon();
   for (auto& lane : lanes_) lane.changed.notify();
   h1_open_ -= static_cast<int>(idle_.size());
   idle_.clear();

@@ -4,6 +4,7 @@
 #include <list>
 #include <memory>
 #include <optional>
+#include <set>
 #include <variant>
 
 #include "net/h1_client.h"
@@ -91,6 +92,7 @@ class ClientPool final : public std::enable_shared_from_this<ClientPool>, privat
   std::array<Lane, 2> lanes_;
   std::list<std::pair<std::size_t, std::shared_ptr<H2Connection>>> h2_;  // alive, with their lane
   std::vector<std::unique_ptr<H1Connection>> idle_;
+  std::set<H1Connection*> leased_;
   int h1_open_ = 0;         // idle and in use
   int h1_staying_ = 0;      // of these, held by streams that stay open
   bool speaks_h1_ = false;  // what the server chose last

@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::size_t kReadSize = 16 << 10;
 constexpr std::size_t kMaxHead = 256 << 10;
+constexpr auto kClosed = "the client was closed";
 
 }  // namespace
 
@@ -45,7 +46,13 @@ Task<Result<void>> H1Connection::begin(Request request, rt::Deadline deadline) {
 Task<Result<void>> H1Connection::send(std::string bytes, rt::Deadline deadline) {
   if (deadline.passed(*runtime_.clock)) co_return fail(Code::kTimeout, "deadline passed");
   handed_ = true;
-  co_return co_await write_all(*stream_, std::move(bytes), deadline);
+  for (std::size_t done = 0; done < bytes.size();) {
+    if (abandoned_) co_return fail(Code::kUnavailable, kClosed);
+    CO_TRY(auto moved, stream_->try_write(std::string_view(bytes).substr(done)));
+    done += moved.bytes;
+    if (moved.state == Moved::State::kBlocked) CO_TRY(co_await stream_->wait_to_write(deadline));
+  }
+  co_return Result<void>();
 }
 
 Task<Result<void>> H1Connection::receive_head(std::string method, rt::Deadline deadline) {
@@ -69,6 +76,7 @@ Task<Result<void>> H1Connection::receive_head(std::string method, rt::Deadline d
 
 Task<Result<bool>> H1Connection::receive(rt::Deadline deadline) {
   for (;;) {
+    if (abandoned_) co_return fail(Code::kUnavailable, kClosed);
     const auto before = buffer_.size();
     buffer_.resize(before + kReadSize);
     auto moved = stream_->try_read({buffer_.data() + before, kReadSize});
@@ -95,6 +103,11 @@ Task<Result<std::optional<std::string>>> H1Connection::read(rt::Deadline deadlin
   trailers_ = std::move(body_->trailers());
   reusable_ = kept_alive_ && buffer_.empty();  // bytes behind it answer what nobody asked
   co_return std::optional<std::string>();
+}
+
+void H1Connection::abandon() {
+  abandoned_ = true;
+  stream_->wake();
 }
 
 bool H1Connection::still_good() {

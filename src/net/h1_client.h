@@ -26,6 +26,8 @@ class H1Connection {
   [[nodiscard]] bool reusable() const { return reusable_; }
   // False if the server has closed it, or said something unasked for, while it was idle.
   [[nodiscard]] bool still_good();
+  // Ends the exchange under way: it fails as if the connection had been lost.
+  void abandon();
   // Bytes received since it was last asked.
   [[nodiscard]] std::uint64_t take_received() { return std::exchange(received_, 0); }
 
@@ -39,8 +41,9 @@ class H1Connection {
   rt::Runtime runtime_;
   std::unique_ptr<ByteStream> stream_;
   std::string authority_;
-  std::string buffer_;       // received, not taken yet
-  bool handed_ = false;      // a byte of the request may have left
+  std::string buffer_;   // received, not taken yet
+  bool handed_ = false;  // a byte of the request may have left
+  bool abandoned_ = false;
   bool kept_alive_ = false;  // the server lets us use the connection again
   bool reusable_ = false;
   std::uint64_t received_ = 0;

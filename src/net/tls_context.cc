@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <openssl/pem.h>
 
-#include "net/tls_native.h"
+#include "net/tls_impl.h"
 
 namespace quorate::net {
 

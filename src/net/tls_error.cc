@@ -6,7 +6,7 @@
 
 #include "net/address.h"
 #include "net/socket.h"
-#include "net/tls_native.h"
+#include "net/tls_impl.h"
 
 namespace quorate::net {
 

@@ -7,7 +7,7 @@
 
 #include "base/check.h"
 #include "net/address.h"
-#include "net/tls_native.h"
+#include "net/tls_impl.h"
 #include "rt/group.h"
 
 namespace quorate::net {
