@@ -1,0 +1,128 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <source_location>
+#include <string>
+
+#include "kube/http_api.h"
+#include "rt/loop.h"
+#include "tests/integration/slice_operator.h"
+#include "tests/support/fixture_error.h"
+#include "tests/support/kube_fixture.h"
+#include "tests/support/wait.h"
+
+// What the tests of the operator on a real API server share.
+namespace quorate::slice {
+
+using namespace std::chrono_literals;
+using support::Look;
+
+// Where the operator runs and keeps its leases.
+inline constexpr const char* kOperatorNamespace = "quorate-system";
+
+// Every object of a namespace that clusters are made of, as the server has it: "Pod c-0".
+using Snapshot = std::map<std::string, json::Value>;
+
+// An EtcdCluster; `spec` is JSON.
+json::Value make_cluster(const std::string& name, const std::string& spec = "{}");
+
+// The control plane that all tests of the program share, with our CRDs and the operator's rights in
+// place. Each test has a namespace of its own in it. One thread; its loop runs while somebody waits
+// in run(), and with it every operator that was started.
+class World {
+ public:
+  // Started when first asked for, ended after the last test.
+  static World& shared();
+  World();
+  ~World();
+
+  support::KubeCluster& kube() { return kube_; }
+  rt::Runtime runtime() { return loop_.runtime(); }
+  kube::Client& admin() { return *admin_; }
+  // The operator's own ServiceAccount, with the rights of op::make_rbac.
+  [[nodiscard]] const kube::ClusterConfig& operator_config() const { return operator_config_; }
+  [[nodiscard]] kube::ClusterConfig account_config(const std::string& ns, const std::string& name);
+  void apply(const std::vector<json::Value>& manifests);
+
+  // The value, or the end of the test with the error's text.
+  template <class T>
+  T run(Task<Result<T>> work, std::source_location where = std::source_location::current()) {
+    Result<T> result = loop_.run(std::move(work));
+    if (!result)
+      throw support::FixtureError(fmt::format("line {}: {}", where.line(), result.error().text()));
+    if constexpr (!std::is_void_v<T>) return std::move(*result);
+  }
+  void run(Task<void> work) { loop_.run(std::move(work)); }
+
+  // An operator that watches this namespace alone, under a lease of its own.
+  OperatorSetup setup(const std::string& ns, kube::LeaseTimings timings);
+
+  // A new namespace in which Pods can be made at once.
+  Task<Result<std::string>> make_namespace(std::string hint);
+  Task<Result<json::Value>> create(kube::Resource resource, std::string ns, json::Value object);
+  Task<Result<json::Value>> get(kube::Resource resource, ObjectKey key);
+  // A merge patch; `patch` is JSON.
+  Task<Result<json::Value>> patch(kube::Resource resource, ObjectKey key, std::string patch,
+                                  kube::Part part = kube::Part::kWhole);
+  Task<Result<void>> remove(kube::Resource resource, ObjectKey key);
+  Task<Result<Snapshot>> look(std::string ns);
+
+  // Look again and again until it holds; kTimeout with what was seen last.
+  using LookAtObject = std::function<Look(const json::Value& object)>;
+  using LookAtAll = std::function<Look(const Snapshot& all)>;
+  Task<Result<void>> until(kube::Resource resource, ObjectKey key, Duration within,
+                           std::string what, LookAtObject holds);
+  Task<Result<void>> until_all(std::string ns, Duration within, std::string what, LookAtAll holds);
+  // For what can be seen without asking.
+  Task<Result<void>> until_seen(Duration within, std::string what, std::function<Look()> holds);
+
+ private:
+  Log make_log(const std::string& name);
+  rt::Deadline soon() { return loop_.runtime().in(30s); }
+
+  support::KubeCluster kube_;
+  rt::Loop loop_;
+  std::unique_ptr<kube::HttpApi> api_;
+  std::unique_ptr<kube::Client> admin_;
+  kube::ClusterConfig operator_config_;
+  int namespaces_ = 0;
+};
+
+// Nothing is left to do but to wait until members answer: all objects are there.
+Look is_settled(const json::Value& cluster);
+// `status.waiting` has an entry of this reason, and the texts stand in its message.
+Look waits_for(const json::Value& cluster, const std::string& reason,
+               const std::vector<std::string>& texts = {});
+
+// A test with a namespace of its own. Operators that it started are killed when it ends, however it
+// does.
+class SliceTest : public ::testing::Test {
+ protected:
+  SliceTest();
+  void TearDown() override;
+
+  // Patient, because a busy machine must not look like a lost lease.
+  static constexpr kube::LeaseTimings kPatient{10s, 8s, 1s};
+
+  OperatorProcess& start_operator(Ledger& ledger);
+  OperatorProcess& start_operator(Ledger& ledger, OperatorSetup setup);
+  void declare(const std::string& name, const std::string& spec = "{}");
+  void wait_until_settled(const std::string& name, Duration within = 60s);
+  // Until the operator has looked at clusters this many times more.
+  void wait_for_looks(OperatorProcess& process, int times);
+  ClusterKey key(const std::string& name) const { return ClusterKey{{ns_, name}}; }
+  json::Value get(kube::Resource resource, const std::string& name);
+  std::string uid_of(kube::Resource resource, const std::string& name);
+
+  World& world_ = World::shared();
+  std::string ns_;
+
+ private:
+  std::vector<std::unique_ptr<OperatorProcess>> processes_;
+};
+
+}  // namespace quorate::slice
