@@ -47,7 +47,7 @@ format: bootstrap ## clang-format over the sources
 	@git ls-files '*.h' '*.cc' | xargs clang-format-16 -i
 lint: ## layers, style rules, format: what the first stage of `make test` checks
 	@scripts/check-layers && scripts/lint && scripts/check-format
-manifests: release ## generate deploy/crds, deploy/rbac.yaml and docs/reference.md from src/api
+manifests: bootstrap ## generate deploy/crds, deploy/rbac.yaml and docs/reference.md from src/api
 	@scripts/manifests
 
 .PHONY: build-report

@@ -14,12 +14,13 @@ struct Options {
   op::RbacOptions rbac;
 };
 
-void print(const std::vector<json::Value>& documents) {
-  for (const auto& document : documents) {
-    const auto text = json::render_yaml(document);
-    std::fputs("---\n", stdout);
-    std::fwrite(text.data(), 1, text.size(), stdout);
-  }
+std::string render(const Options& options) {
+  if (options.part == "reference") return api::render_reference().text;
+  std::vector<json::Value> documents;
+  if (options.part != "rbac") documents = api::make_crds();
+  if (options.part != "crds")
+    for (auto& document : op::make_rbac(options.rbac)) documents.push_back(std::move(document));
+  return json::render_yaml_stream(documents);
 }
 
 }  // namespace
@@ -41,12 +42,7 @@ void add_manifests(CLI::App& app, int& exit_code) {
   command->add_option("--watch-namespace", options->rbac.watched_namespace,
                       "The one namespace that it manages; all if not given");
   command->callback([options, &exit_code] {
-    if (options->part == "reference") {
-      std::fputs(api::render_reference().text.c_str(), stdout);
-    } else {
-      if (options->part != "rbac") print(api::make_crds());
-      if (options->part != "crds") print(op::make_rbac(options->rbac));
-    }
+    std::fputs(render(*options).c_str(), stdout);
     exit_code = kOk;
   });
 }
