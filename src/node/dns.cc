@@ -199,6 +199,13 @@ std::string render(const Header& header, std::string_view question, const Outcom
   return out;
 }
 
+bool can_be_asked_for(std::string_view name) {
+  auto labels = split(name, '.');
+  return name.size() + 2 <= kMaxName && std::all_of(labels.begin(), labels.end(), [](auto label) {
+           return !label.empty() && label.size() <= kMaxLabel;
+         });
+}
+
 std::string reverse_name(Ipv4 address) {
   auto value = address.value();
   return fmt::format("{}.{}.{}.{}.in-addr.arpa", value & 255, value >> 8 & 255, value >> 16 & 255,
@@ -208,6 +215,7 @@ std::string reverse_name(Ipv4 address) {
 }  // namespace
 
 void DnsZone::add(std::string name, const std::vector<Ipv4>& addresses) {
+  if (!can_be_asked_for(name)) return;
   for (auto dot = name.find('.'); dot != std::string::npos; dot = name.find('.', dot + 1))
     names_.try_emplace(name.substr(dot + 1));
   auto& known = names_[std::move(name)];
@@ -216,6 +224,7 @@ void DnsZone::add(std::string name, const std::vector<Ipv4>& addresses) {
 }
 
 void DnsZone::add_pointer(Ipv4 address, std::string name) {
+  if (!can_be_asked_for(name)) return;
   auto& known = pointers_[reverse_name(address)];
   if (std::find(known.begin(), known.end(), name) == known.end()) known.push_back(std::move(name));
 }

@@ -10,7 +10,8 @@
 
 namespace quorate::node {
 
-// The names that the cluster's DNS knows. Lower case, without a final dot.
+// The names that the cluster's DNS knows. Lower case, without a final dot; what is no DNS name (an
+// empty or too long label, 255 bytes in all) is left out.
 class DnsZone {
  public:
   // Also makes the names above exist, without addresses (so that asking for them is no NXDOMAIN).

@@ -37,7 +37,7 @@ tl::unexpected<Refused> refused(std::string call, int number = errno) {
 }
 
 Step write_map(const char* path, const std::string& text) {
-  Fd fd(::open(path, O_WRONLY | O_CLOEXEC));
+  rt::Fd fd(::open(path, O_WRONLY | O_CLOEXEC));
   if (!fd) return refused(fmt::format("open {}", path));
   if (::write(fd.get(), text.data(), text.size()) < 0)
     return refused(fmt::format("write {}", path));
@@ -88,7 +88,7 @@ Step make_namespaces() {
 }
 
 // The holder's whole life. Says nothing on `report` but why it could not; then closes it.
-[[noreturn]] void hold(Fd report, bool outlives_maker, int maker) {
+[[noreturn]] void hold(rt::Fd report, bool outlives_maker, int maker) {
   // Others of the same user enter by /proc/PID/ns, which the kernel allows only if this process is
   // "dumpable"; one whose maker changed its user id is not.
   ::prctl(PR_SET_DUMPABLE, 1);
@@ -102,7 +102,7 @@ Step make_namespaces() {
     auto told = ::write(report.get(), text.data(), text.size());
     ::_exit(told < 0 ? 2 : 1);
   }
-  Fd null(::open("/dev/null", O_RDWR));
+  rt::Fd null(::open("/dev/null", O_RDWR));
   for (int standard = 0; standard < 3; ++standard) ::dup2(null.get(), standard);
   ::signal(SIGTERM, SIG_DFL);
   ::signal(SIGINT, SIG_IGN);  // a Ctrl-C on the maker's terminal is for the maker to act on
@@ -143,13 +143,13 @@ Result<bool> is_own(int fd, const char* kind) {
 Result<Fabric> Fabric::make(const Options& options) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return fail(errno_error("pipe", errno));
-  Fd read_end(ends[0]);
-  Fd write_end(ends[1]);
+  rt::Fd read_end(ends[0]);
+  rt::Fd write_end(ends[1]);
   int maker = ::getpid();
   int pid = ::fork();
   if (pid < 0) return fail(errno_error("fork", errno));
   if (pid == 0) hold(std::move(write_end), options.outlives_maker, maker);
-  write_end.close();
+  write_end.reset();
   auto told = read_to_end(read_end.get());
   if (!told.empty()) {
     ::waitpid(pid, nullptr, 0);
@@ -186,14 +186,14 @@ Result<void> Fabric::enter() const {
     const char* kind;
     int flag;
     const char* call;
-    Fd fd;
+    rt::Fd fd;
   };
   // The user namespace first: it gives the right to enter the others.
-  std::array<Space, 5> spaces = {{{"user", CLONE_NEWUSER, "setns(CLONE_NEWUSER)", Fd()},
-                                  {"net", CLONE_NEWNET, "setns(CLONE_NEWNET)", Fd()},
-                                  {"uts", CLONE_NEWUTS, "setns(CLONE_NEWUTS)", Fd()},
-                                  {"ipc", CLONE_NEWIPC, "setns(CLONE_NEWIPC)", Fd()},
-                                  {"mnt", CLONE_NEWNS, "setns(CLONE_NEWNS)", Fd()}}};
+  std::array<Space, 5> spaces = {{{"user", CLONE_NEWUSER, "setns(CLONE_NEWUSER)", rt::Fd()},
+                                  {"net", CLONE_NEWNET, "setns(CLONE_NEWNET)", rt::Fd()},
+                                  {"uts", CLONE_NEWUTS, "setns(CLONE_NEWUTS)", rt::Fd()},
+                                  {"ipc", CLONE_NEWIPC, "setns(CLONE_NEWIPC)", rt::Fd()},
+                                  {"mnt", CLONE_NEWNS, "setns(CLONE_NEWNS)", rt::Fd()}}};
   for (auto& space : spaces) {
     TRY(space.fd, in("enter the fabric", open_space_of(holder_.pid, space.kind)));
   }

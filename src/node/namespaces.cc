@@ -10,8 +10,8 @@
 namespace quorate::node {
 namespace {
 
-Result<Fd> open_own(const char* kind) {
-  Fd fd(::open(fmt::format("/proc/thread-self/ns/{}", kind).c_str(), O_RDONLY | O_CLOEXEC));
+Result<rt::Fd> open_own(const char* kind) {
+  rt::Fd fd(::open(fmt::format("/proc/thread-self/ns/{}", kind).c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd) return fail(errno_error(fmt::format("open the {} namespace", kind), errno));
   return fd;
 }
@@ -23,7 +23,7 @@ void come_back(int home, int kind) {
 
 }  // namespace
 
-Result<Fd> make_network_space() {
+Result<rt::Fd> make_network_space() {
   TRY(auto home, open_own("net"));
   if (::unshare(CLONE_NEWNET) != 0) return fail(errno_error("unshare(CLONE_NEWNET)", errno));
   auto made = open_own("net");
@@ -65,9 +65,9 @@ NetworkVisit::~NetworkVisit() {
   if (home_) come_back(home_.get(), CLONE_NEWNET);
 }
 
-Result<Fd> open_space_of(int pid, const char* kind) {
+Result<rt::Fd> open_space_of(int pid, const char* kind) {
   auto path = fmt::format("/proc/{}/ns/{}", pid, kind);
-  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  rt::Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd) return fail(errno_error("open " + path, errno));
   return fd;
 }

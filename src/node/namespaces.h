@@ -3,7 +3,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "node/fd.h"
+#include "rt/fd.h"
 
 namespace quorate::node {
 
@@ -12,13 +12,13 @@ namespace quorate::node {
 
 // What the containers of one Pod share.
 struct PodSpaces {
-  Fd network;
-  Fd uts;
-  Fd ipc;
+  rt::Fd network;
+  rt::Fd uts;
+  rt::Fd ipc;
 };
 
 // A new, empty network namespace. The calling thread is in its own again when this returns.
-[[nodiscard]] Result<Fd> make_network_space();
+[[nodiscard]] Result<rt::Fd> make_network_space();
 [[nodiscard]] Result<PodSpaces> make_pod_spaces(const std::string& hostname);
 
 // While it lives, the calling thread is in another network namespace: sockets opened meanwhile stay
@@ -31,11 +31,11 @@ class [[nodiscard]] NetworkVisit {
   ~NetworkVisit();
 
  private:
-  explicit NetworkVisit(Fd home) : home_(std::move(home)) {}
-  Fd home_;
+  explicit NetworkVisit(rt::Fd home) : home_(std::move(home)) {}
+  rt::Fd home_;
 };
 
 // The pid's namespace of the kind ("net", "mnt", "user", ...), by /proc.
-[[nodiscard]] Result<Fd> open_space_of(int pid, const char* kind);
+[[nodiscard]] Result<rt::Fd> open_space_of(int pid, const char* kind);
 
 }  // namespace quorate::node

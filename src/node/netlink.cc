@@ -135,7 +135,7 @@ MacAddress mac_of(Ipv4 address) {
 }
 
 Result<Netlink> Netlink::open() {
-  Fd socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
+  rt::Fd socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
   if (!socket) return fail(errno_error("open a netlink socket", errno));
   return Netlink(std::move(socket));
 }

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "base/result.h"
-#include "node/fd.h"
 #include "node/ipv4.h"
+#include "rt/fd.h"
 
 namespace quorate::node {
 
@@ -51,7 +51,7 @@ class Netlink {
   [[nodiscard]] Result<bool> carries(const std::string& name);
 
  private:
-  explicit Netlink(Fd socket) : socket_(std::move(socket)) {}
+  explicit Netlink(rt::Fd socket) : socket_(std::move(socket)) {}
   Result<int> index_of(const std::string& name);
   Result<void> change_flags(const std::string& name, unsigned flags, unsigned mask);
 
@@ -61,7 +61,7 @@ class Netlink {
   };
   Result<Link> find_link(const std::string& name);
 
-  Fd socket_;
+  rt::Fd socket_;
   std::uint32_t sequence_ = 0;
   friend class NetlinkRequest;
 };

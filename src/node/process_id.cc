@@ -7,7 +7,7 @@
 #include <array>
 
 #include "base/strings.h"
-#include "node/fd.h"
+#include "rt/fd.h"
 
 namespace quorate::node {
 namespace {
@@ -20,7 +20,7 @@ struct Stat {
 // The third and the 22nd field of /proc/PID/stat. The second, the name, may hold spaces and
 // brackets, so what counts is behind the last bracket.
 std::optional<Stat> read_stat(int pid) {
-  Fd fd(::open(fmt::format("/proc/{}/stat", pid).c_str(), O_RDONLY | O_CLOEXEC));
+  rt::Fd fd(::open(fmt::format("/proc/{}/stat", pid).c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd) return std::nullopt;
   std::array<char, 1024> buffer;
   auto got = ::read(fd.get(), buffer.data(), buffer.size());
@@ -61,7 +61,7 @@ bool ProcessId::runs() const {
 
 bool ProcessId::signal(int number) const {
   // The pidfd pins the process; only then is the start time compared.
-  Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  rt::Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   if (!pidfd || !runs()) return false;
   return ::syscall(SYS_pidfd_send_signal, pidfd.get(), number, nullptr, 0) == 0;
 }

@@ -8,13 +8,13 @@
 #include <cerrno>
 
 #include "base/strings.h"
-#include "node/fd.h"
+#include "rt/fd.h"
 
 namespace quorate::node {
 namespace {
 
 std::string read_small(const char* path) {
-  Fd fd(::open(path, O_RDONLY | O_CLOEXEC));
+  rt::Fd fd(::open(path, O_RDONLY | O_CLOEXEC));
   std::array<char, 4096> buffer;
   auto got = fd ? ::read(fd.get(), buffer.data(), buffer.size()) : -1;
   return got > 0 ? std::string(buffer.data(), static_cast<std::size_t>(got)) : std::string();

@@ -8,12 +8,12 @@
 #include <cerrno>
 #include <filesystem>
 
-#include "node/fd.h"
+#include "rt/fd.h"
 
 namespace quorate::node {
 
 Result<std::string> read_small_file(const std::string& path, std::size_t limit) {
-  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  rt::Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd) return fail(errno_error("open " + path, errno));
   std::string text;
   std::array<char, 4096> buffer;
@@ -30,7 +30,7 @@ Result<std::string> read_small_file(const std::string& path, std::size_t limit) 
 Result<void> write_small_file(const std::string& path, std::string_view content, int mode) {
   auto aside = path + ".new";
   ::unlink(aside.c_str());
-  Fd fd(::open(aside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  rt::Fd fd(::open(aside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!fd) return fail(errno_error("create " + aside, errno));
   while (!content.empty()) {
     auto put = ::write(fd.get(), content.data(), content.size());

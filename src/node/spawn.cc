@@ -238,14 +238,14 @@ std::vector<std::string> candidates(const Program& program) {
 }
 
 struct Pipe {
-  Fd read;
-  Fd write;
+  rt::Fd read;
+  rt::Fd write;
 };
 
 Result<Pipe> make_pipe() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return fail(errno_error("pipe", errno));
-  return Pipe{Fd(ends[0]), Fd(ends[1])};
+  return Pipe{rt::Fd(ends[0]), rt::Fd(ends[1])};
 }
 
 std::string call_of(const Failure& failure, const std::vector<MountStep>& root) {
@@ -297,7 +297,7 @@ Result<ProcessEnd> reap_pidfd(int pidfd) {
 
 struct Born {
   int pid = 0;
-  Fd pidfd;
+  rt::Fd pidfd;
 };
 
 // `body` is what the new process does.
@@ -310,20 +310,20 @@ Result<Born> clone_process(const Child& child, std::uint64_t flags, void (*body)
   auto pid = ::syscall(SYS_clone3, &arguments, sizeof arguments);
   if (pid == 0) body(child);
   if (pid < 0) return fail(explain_refusal(NamespaceSettings::of_this_machine(), "clone3", errno));
-  return Born{static_cast<int>(pid), Fd(pidfd)};
+  return Born{static_cast<int>(pid), rt::Fd(pidfd)};
 }
 
 Result<Born> clone_into_namespace(Child& child) {
   TRY(auto born, make_pipe());
   child.born_write = born.write.get();
   TRY(auto midwife, clone_process(child, 0, give_birth));
-  born.write.close();
+  born.write.reset();
   int pid = 0;
   auto told = ::read(born.read.get(), &pid, sizeof pid);
   TRY(reap_pidfd(midwife.pidfd.get()));
   if (told != static_cast<ssize_t>(sizeof pid))
     return fail(Code::kUnavailable, "no process was born");
-  Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  rt::Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   if (!pidfd) return fail(errno_error("pidfd_open", errno));
   return Born{pid, std::move(pidfd)};
 }
@@ -342,7 +342,7 @@ Result<Spawned> start(Child& child, const Program& program) {
   child.report = report.write.get();
   auto born = child.processes >= 0 ? clone_into_namespace(child)
                                    : clone_process(child, CLONE_NEWPID | CLONE_NEWNS, live_as);
-  report.write.close();
+  report.write.reset();
   if (!born) {
     Failure failure{};
     if (::read(report.read.get(), &failure, sizeof failure) == static_cast<ssize_t>(sizeof failure))

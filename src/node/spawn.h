@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "base/result.h"
-#include "node/fd.h"
 #include "node/namespaces.h"
 #include "node/root_plan.h"
 #include "rt/clock.h"
+#include "rt/fd.h"
 
 namespace quorate::node {
 
@@ -23,8 +23,8 @@ struct Program {
 // that thread, however it ends: a node that is killed takes everything that it runs with it.
 struct Spawned {
   int pid = 0;
-  Fd pidfd;   // readable when it has ended
-  Fd report;  // closes when the program runs; says what failed if it could not
+  rt::Fd pidfd;   // readable when it has ended
+  rt::Fd report;  // closes when the program runs; says what failed if it could not
 };
 
 // The process is PID 1 of a PID namespace of its own, in the Pod's network, UTS and IPC namespaces,

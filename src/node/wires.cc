@@ -26,7 +26,7 @@ Result<Netlink> open_netlink_in(int network_space) {
 Result<void> open_low_ports(int network_space) {
   TRY(auto visit, NetworkVisit::to(network_space));
   constexpr const char* kSetting = "/proc/sys/net/ipv4/ip_unprivileged_port_start";
-  Fd fd(::open(kSetting, O_WRONLY | O_CLOEXEC));
+  rt::Fd fd(::open(kSetting, O_WRONLY | O_CLOEXEC));
   if (!fd || ::write(fd.get(), "0", 1) != 1) return fail(errno_error(kSetting, errno));
   return {};
 }

@@ -39,14 +39,14 @@ class Wires {
   Ipv4 address() const { return layout::node_address(node_); }
 
  private:
-  Wires(int node, Fd space, Netlink outside, Netlink inside)
+  Wires(int node, rt::Fd space, Netlink outside, Netlink inside)
       : node_(node),
         space_(std::move(space)),
         outside_(std::move(outside)),
         inside_(std::move(inside)) {}
 
   int node_;
-  Fd space_;
+  rt::Fd space_;
   Netlink outside_;  // of the fabric
   Netlink inside_;   // of the node's namespace
 };

@@ -9,6 +9,7 @@
 #include "node/fabric.h"
 #include "node/spawn.h"
 #include "node/wires.h"
+#include "rt/fd.h"
 #include "rt/loop.h"
 #include "tests/integration/node_rig.h"
 
@@ -76,7 +77,7 @@ class Machine {
     return std::move(*spawned);
   }
   Outcome finish(Spawned spawned) {
-    output_.close();
+    output_.reset();
     Outcome out;
     char buffer[4096];
     for (ssize_t got; (got = ::read(reader_.get(), buffer, sizeof buffer)) > 0;)
@@ -100,8 +101,8 @@ class Machine {
   Program program(std::vector<std::string> arguments) {
     int ends[2];
     EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
-    reader_ = Fd(ends[0]);
-    output_ = Fd(ends[1]);
+    reader_ = rt::Fd(ends[0]);
+    output_ = rt::Fd(ends[1]);
     Program out;
     out.arguments = std::move(arguments);
     out.environment = {"PATH=/usr/local/bin:/usr/bin:/bin", "A=b"};
@@ -118,8 +119,8 @@ class Machine {
   std::string dir_;
   rt::Loop loop_;
   std::optional<Wires> wires_;
-  Fd reader_;
-  Fd output_;
+  rt::Fd reader_;
+  rt::Fd output_;
 };
 
 void with_machine(As who, const std::function<void(Machine&, const std::string& dir)>& body) {
@@ -221,7 +222,7 @@ TEST_P(ContainerTest, PodsReachEachOtherUnderTheirTrueAddresses) {
     auto socket_in = [](const PodSpaces& pod) {
       auto visit = NetworkVisit::to(pod.network.get());
       EXPECT_TRUE(visit);
-      return Fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+      return rt::Fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     };
     sockaddr_in where{};
     where.sin_family = AF_INET;
@@ -234,7 +235,7 @@ TEST_P(ContainerTest, PodsReachEachOtherUnderTheirTrueAddresses) {
     ASSERT_EQ(::connect(caller.get(), reinterpret_cast<sockaddr*>(&where), sizeof where), 0);
     sockaddr_in peer{};
     socklen_t size = sizeof peer;
-    Fd accepted(::accept(listener.get(), reinterpret_cast<sockaddr*>(&peer), &size));
+    rt::Fd accepted(::accept(listener.get(), reinterpret_cast<sockaddr*>(&peer), &size));
     EXPECT_EQ(Ipv4(ntohl(peer.sin_addr.s_addr)).text(), "198.18.2.9");
   });
 }
@@ -245,7 +246,7 @@ TEST_P(ContainerTest, AnAddressThatMovesToAnotherPodIsReachedAtOnce) {
     for (int life = 0; life < 3; ++life) {
       auto server = machine.pod("server", layout::pod_address(1, 2));
       auto visit = NetworkVisit::to(client.network.get());
-      Fd caller(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+      rt::Fd caller(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
       timeval second{1, 0};
       ::setsockopt(caller.get(), SOL_SOCKET, SO_SNDTIMEO, &second, sizeof second);
       sockaddr_in where{};
@@ -264,7 +265,7 @@ TEST_P(ContainerTest, ACutNodeReachesItsOwnPodsAlone) {
     auto answers = [](int network_space) {
       std::optional<NetworkVisit> visit;
       if (network_space >= 0) visit.emplace(*NetworkVisit::to(network_space));
-      Fd caller(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+      rt::Fd caller(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
       timeval wait{0, 300'000};
       ::setsockopt(caller.get(), SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait);
       sockaddr_in where{};

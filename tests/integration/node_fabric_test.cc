@@ -10,6 +10,7 @@
 #include "node/ipv4.h"
 #include "node/namespaces.h"
 #include "node/netlink.h"
+#include "rt/fd.h"
 #include "tests/integration/node_rig.h"
 
 namespace quorate::node {
@@ -43,8 +44,8 @@ sockaddr_in at(Ipv4 address, int port) {
   return out;
 }
 
-Fd listener_at(Ipv4 address, int port) {
-  Fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+rt::Fd listener_at(Ipv4 address, int port) {
+  rt::Fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   auto where = at(address, port);
   EXPECT_EQ(::bind(fd.get(), reinterpret_cast<sockaddr*>(&where), sizeof where), 0)
       << address.text() << " " << std::strerror(errno);
@@ -86,7 +87,7 @@ TEST_P(FabricTest, EndsWithTheProcessThatMadeIt) {
     }
     ASSERT_EQ(::read(ends[0], &holder, sizeof holder), static_cast<ssize_t>(sizeof holder));
     ::waitpid(pid, nullptr, 0);
-    Fd pidfd(static_cast<int>(::syscall(434 /* pidfd_open */, holder.pid, 0)));
+    rt::Fd pidfd(static_cast<int>(::syscall(434 /* pidfd_open */, holder.pid, 0)));
     for (int tries = 0; holder.runs() && tries < 1000; ++tries) ::usleep(1000);
     EXPECT_FALSE(holder.runs());
   });
@@ -102,12 +103,12 @@ TEST_P(FabricTest, AListenerOpenedBeforeEnteringStillServesTheHost) {
     auto fabric = Fabric::make({scratch.path()});
     ASSERT_TRUE(fabric) << fabric.error().text();
     run_apart(As::kSelf, [&] {
-      Fd caller(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));  // on the host's loopback
+      rt::Fd caller(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));  // on the host's loopback
       ASSERT_TRUE(fabric->enter());
       EXPECT_EQ(::connect(caller.get(), reinterpret_cast<sockaddr*>(&bound), size), 0);
-      Fd accepted(::accept(listener.get(), nullptr, nullptr));
+      rt::Fd accepted(::accept(listener.get(), nullptr, nullptr));
       EXPECT_TRUE(accepted);
-      Fd inside(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+      rt::Fd inside(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
       EXPECT_NE(::connect(inside.get(), reinterpret_cast<sockaddr*>(&bound), size), 0);
     });
     fabric->end();
@@ -122,7 +123,7 @@ TEST_P(FabricTest, ServiceAddressesAndPortFiftyThreeCanBeBound) {
     ASSERT_TRUE(fabric->enter());
     auto dns = listener_at(layout::kFabric, 53);
     auto service = listener_at(Ipv4(198, 19, 7, 9), 443);
-    Fd caller(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    rt::Fd caller(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     auto where = at(Ipv4(198, 19, 7, 9), 443);
     EXPECT_EQ(::connect(caller.get(), reinterpret_cast<sockaddr*>(&where), sizeof where), 0);
     fabric->end();
