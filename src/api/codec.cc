@@ -91,6 +91,11 @@ bool decode(DecodeContext& context, const json::Value& in, EtcdVersion& out) {
 }
 
 bool decode(DecodeContext& context, const json::Value& in, json::Quantity& out) {
+  // As the CRD says; a fraction is written as a string.
+  if (!in.is_string() && !in.is_int64()) {
+    complain_type(context, in, "a string or a whole number");
+    return false;
+  }
   auto quantity = json::Quantity::from_json(in);
   if (!quantity) {
     context.complain(

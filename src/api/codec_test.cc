@@ -66,6 +66,8 @@ TEST(ClusterCodec, NamesFieldAndRule) {
             "spec.replicas: 2147483648 does not fit into 32 bits");
   EXPECT_EQ(complaint(R"({"storage":{"claim":{"size":"NaN"}}})").substr(0, 24),
             "spec.storage.claim.size:");
+  EXPECT_EQ(complaint(R"({"resources":{"requests":{"cpu":0.1}}})"),
+            "spec.resources.requests.cpu: must be a string or a whole number, not a number");
   EXPECT_EQ(complaint(R"({"tls":{"peer":{"mode":"Off"}}})"),
             "spec.tls.peer.mode: \"Off\" must be one of Managed, Disabled");
   EXPECT_EQ(complaint(R"({"image":{"pullSecrets":["a",1]}})"),

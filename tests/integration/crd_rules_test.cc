@@ -1,0 +1,233 @@
+// Our CRDs in a real kube-apiserver: what its schema and CEL rules say of a declaration or an edit
+// is what our own validation says of it.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/codec.h"
+#include "api/crd.h"
+#include "api/validate.h"
+#include "tests/support/kube_fixture.h"
+#include "tests/support/temp_dir.h"
+#include "tests/support/wait.h"
+
+namespace quorate::test {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+
+class CrdRules : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    kube_ = new support::KubeCluster();
+    for (const auto& file : api::render_crds()) {
+      auto applied = kube_->kubectl({"apply", "-f", "-"}, file.text);
+      ASSERT_TRUE(applied.ok()) << applied.err;
+    }
+    support::eventually(30s, "the CRDs are served", [] {
+      auto listed = kube_->kubectl({"get", "etcd,etcdm", "--all-namespaces"});
+      return support::Look(listed.ok(), listed.err);
+    });
+  }
+  static void TearDownTestSuite() {
+    delete kube_;
+    kube_ = nullptr;
+  }
+
+  static std::string document(const std::string& name, const std::string& spec) {
+    return fmt::format(R"({{"apiVersion":"quorate.io/v1alpha1","kind":"EtcdCluster",)"
+                       R"("metadata":{{"name":"{}","namespace":"default"}},"spec":{}}})",
+                       name, spec);
+  }
+
+  // What the API server says; empty if it takes it.
+  static std::string create(const std::string& name, const std::string& spec, bool dry) {
+    std::vector<std::string> arguments{"create", "-f", "-"};
+    if (dry) arguments.push_back("--dry-run=server");
+    auto output = kube_->kubectl(arguments, document(name, spec));
+    return output.ok() ? "" : output.err;
+  }
+  static std::string replace(const std::string& name, const std::string& spec) {
+    auto output = kube_->kubectl({"replace", "--dry-run=server", "-f", "-"}, document(name, spec));
+    return output.ok() ? "" : output.err;
+  }
+
+  // What we say; empty if we take it.
+  static std::string judge(const std::string& name, const std::string& spec) {
+    auto problems = api::validate_name(name);
+    auto decoded = api::decode_cluster_spec(*json::parse(spec));
+    if (!decoded) return decoded.error().message();
+    for (auto& problem : api::validate(*decoded)) problems.push_back(problem);
+    return api::text(problems);
+  }
+
+  static support::KubeCluster* kube_;
+};
+support::KubeCluster* CrdRules::kube_ = nullptr;
+
+struct Declaration {
+  const char* name;
+  const char* spec;
+  bool good;
+};
+
+TEST_F(CrdRules, AgreeWithOurValidationOfDeclarations) {
+  const std::string long_name(52, 'a');
+  const std::string too_long(53, 'a');
+  const Declaration cases[] = {
+      {"c", "{}", true},
+      {long_name.c_str(), "{}", true},
+      {too_long.c_str(), "{}", false},
+      {"1c", "{}", false},
+      {"c.d", "{}", false},
+      {"c", R"({"replicas":1})", true},
+      {"c", R"({"replicas":9})", true},
+      {"c", R"({"replicas":0})", false},
+      {"c", R"({"replicas":10})", false},
+      {"c", R"({"replicas":-1})", false},
+      {"c", R"({"replicas":"3"})", false},
+      {"c", R"({"replicas":1.5})", false},
+      {"c", R"({"replicas":2147483648})", false},
+      {"c", R"({"replicas":null})", true},
+      {"c", R"({"version":"3.4.23"})", true},
+      {"c", R"({"version":"3.7.3"})", true},
+      {"c", R"({"version":"3.6"})", false},
+      {"c", R"({"version":"v3.6.16"})", false},
+      {"c", R"({"version":"latest"})", false},
+      {"c", R"({"version":"9.9.9"})", false},
+      {"c", R"({"version":"3.5.2"})", false},
+      {"c", R"({"version":"3.5.3"})", true},
+      {"c", R"({"version":""})", false},
+      {"c", R"({"image":{"repository":"localhost:5000/etcd","tag":"x","pullPolicy":"Never"}})",
+       true},
+      {"c", R"({"image":{"repository":"a b"}})", false},
+      {"c", R"({"image":{"pullPolicy":"Sometimes"}})", false},
+      {"c", R"({"image":{"pullSecrets":["a","b"]}})", true},
+      {"c", R"({"image":{"pullSecrets":["A"]}})", false},
+      {"c", R"({"storage":{"claim":{}}})", true},
+      {"c", R"({"storage":{"claim":{"size":"2Gi","storageClassName":""}}})", true},
+      {"c", R"({"storage":{"claim":{"size":1073741824}}})", true},
+      {"c", R"({"storage":{"claim":{"size":1}}})", false},
+      {"c", R"({"storage":{"claim":{"size":"0"}}})", false},
+      {"c", R"({"storage":{"claim":{"size":"-1Gi"}}})", false},
+      {"c", R"({"storage":{"claim":{"size":"NaN"}}})", false},
+      {"c", R"({"storage":{"emptyDir":{"medium":"Memory","sizeLimit":"1Gi"}}})", true},
+      {"c", R"({"storage":{"emptyDir":{"sizeLimit":1}}})", false},
+      {"c", R"({"storage":{}})", false},
+      {"c", R"({"storage":{"claim":{},"emptyDir":{}}})", false},
+      {"c", R"({"resources":{"requests":{"cpu":1},"limits":{"cpu":"1500m"}}})", true},
+      {"c", R"({"resources":{"requests":{"cpu":2},"limits":{"cpu":"1500m"}}})", false},
+      {"c", R"({"resources":{"limits":{"memory":"0"}}})", false},
+      {"c", R"({"resources":{"requests":{"gpu":1}}})", false},
+      {"c", R"({"tls":{"peer":{"mode":"Disabled"}}})", true},
+      {"c", R"({"tls":{"peer":{"mode":"disabled"}}})", false},
+      {"c", R"({"paused":true})", true},
+      {"c", R"({"paused":"yes"})", false},
+      {"c", R"({"options":{}})", false},
+  };
+  for (const auto& one : cases) {
+    auto ours = judge(one.name, one.spec);
+    auto theirs = create(one.name, one.spec, true);
+    EXPECT_EQ(ours.empty(), one.good) << one.spec << ": we say: " << ours;
+    EXPECT_EQ(theirs.empty(), one.good) << one.spec << ": the server says: " << theirs;
+  }
+}
+
+TEST_F(CrdRules, FillInTheDefaultsThatWeFillIn) {
+  ASSERT_EQ(create("defaults", "{}", false), "");
+  auto stored = kube_->kubectl({"get", "etcd", "defaults", "-o", "json"});
+  ASSERT_TRUE(stored.ok()) << stored.err;
+  auto object = json::parse(stored.out);
+  ASSERT_TRUE(object) << object.error().text();
+  auto spec = api::decode_cluster_spec(*json::find(*object, "/spec"));
+  ASSERT_TRUE(spec) << spec.error().text();
+  EXPECT_EQ(*spec, api::ClusterSpec{});
+}
+
+struct Edit {
+  const char* before;
+  const char* after;
+  bool unformed;  // whether it is taken before, and after the cluster has formed
+  bool formed;
+};
+
+TEST_F(CrdRules, AgreeWithOurValidationOfEdits) {
+  const Edit cases[] = {
+      {"{}", R"({"paused":true})", true, true},
+      {"{}", R"({"replicas":5})", true, false},
+      {"{}", R"({"version":"3.6.16"})", true, true},
+      {"{}", R"({"version":"3.7.3"})", true, false},
+      {"{}", R"({"image":{"tag":"x"}})", true, false},
+      {R"({"image":{"tag":"x"}})", R"({"image":{"tag":"x"}})", true, true},
+      {"{}", R"({"resources":{"requests":{"cpu":"200m","memory":"128Mi"}}})", true, false},
+      {"{}", R"({"resources":{"requests":{"cpu":0.1,"memory":"131072Ki"}}})", false, false},
+      {R"({"resources":{"limits":{"cpu":1}}})", R"({"resources":{"limits":{"cpu":"1000m"}}})", true,
+       true},
+      {R"({"resources":{"limits":{"cpu":1}}})", R"({"resources":{}})", true, false},
+      {"{}", R"({"storage":{"claim":{"size":"2Gi"}}})", true, true},
+      {"{}", R"({"storage":{"claim":{"size":"512Mi"}}})", false, false},
+      {"{}", R"({"storage":{"claim":{"size":1000000000}}})", false, false},
+      {"{}", R"({"storage":{"claim":{"storageClassName":"fast"}}})", false, false},
+      {"{}", R"({"storage":{"emptyDir":{}}})", false, false},
+      {R"({"storage":{"emptyDir":{}}})", R"({"storage":{"emptyDir":{"medium":"Memory"}}})", false,
+       false},
+      {"{}", R"({"storage":{"claim":{},"retention":{"whenDeleted":"Delete"}}})", false, false},
+      {"{}", R"({"tls":{"client":{"mode":"Disabled"}}})", false, false},
+  };
+  int number = 0;
+  for (const auto& one : cases) {
+    for (bool formed : {false, true}) {
+      auto name = fmt::format("edit-{}", number++);
+      ASSERT_EQ(create(name, one.before, false), "");
+      if (formed) {
+        auto told =
+            kube_->kubectl({"patch", "etcd", name, "--subresource=status", "--type=merge", "-p",
+                            R"({"status":{"clusterID":"cafe","version":{"target":"3.6.16"}}})"});
+        ASSERT_TRUE(told.ok()) << told.err;
+      }
+      bool good = formed ? one.formed : one.unformed;
+      auto theirs = replace(name, one.after);
+      EXPECT_EQ(theirs.empty(), good) << one.after << (formed ? ", formed: " : ": ") << theirs;
+
+      auto before = *api::decode_cluster_spec(*json::parse(one.before));
+      before.version = api::EtcdVersion{3, 6, 16};
+      auto after = api::decode_cluster_spec(*json::parse(one.after));
+      auto ours =
+          after ? api::text(api::validate_change(before, *after, formed)) : after.error().message();
+      EXPECT_EQ(ours.empty(), good) << one.after << (formed ? ", formed: " : ": ") << ours;
+    }
+  }
+}
+
+TEST_F(CrdRules, ScaleIsRefusedOnceFormed) {
+  ASSERT_EQ(create("scaled", "{}", false), "");
+  auto told = kube_->kubectl({"patch", "etcd", "scaled", "--subresource=status", "--type=merge",
+                              "-p", R"({"status":{"clusterID":"cafe"}})"});
+  ASSERT_TRUE(told.ok()) << told.err;
+  auto scaled = kube_->kubectl({"scale", "etcd", "scaled", "--replicas=5"});
+  EXPECT_FALSE(scaled.ok());
+  EXPECT_THAT(scaled.err, HasSubstr("spec.replicas cannot be changed yet"));
+}
+
+TEST_F(CrdRules, LetARecordsIdentityBeWrittenOnce) {
+  const char* record = R"({"apiVersion":"quorate.io/v1alpha1","kind":"EtcdMember",
+    "metadata":{"name":"c-0","namespace":"default"},
+    "spec":{"clusterName":"c","clusterUID":"u","ordinal":0,"incarnation":1,
+            "formation":{"number":1,"firstOrdinal":0,"size":3},"version":"3.6.16",
+            "peerURL":"https://c-0.c-peer.default.svc:2380"}})";
+  auto created = kube_->kubectl({"create", "-f", "-"}, record);
+  ASSERT_TRUE(created.ok()) << created.err;
+  auto patch = [](const char* change) {
+    return kube_->kubectl({"patch", "etcdm", "c-0", "--type=merge", "-p", change});
+  };
+  EXPECT_FALSE(patch(R"({"spec":{"ordinal":1}})").ok());
+  EXPECT_FALSE(patch(R"({"spec":{"formation":{"number":2}}})").ok());
+  EXPECT_TRUE(patch(R"({"spec":{"clusterID":"cafe","memberID":"1","run":true}})").ok());
+  EXPECT_FALSE(patch(R"({"spec":{"clusterID":"beef"}})").ok());
+  EXPECT_FALSE(patch(R"({"spec":{"clusterID":null}})").ok());
+}
+
+}  // namespace
+}  // namespace quorate::test
