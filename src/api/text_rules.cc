@@ -124,8 +124,8 @@ const TextRule kUidRule{"^[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])?$", is_uid, "a U
 const TextRule kPeerUrlRule{"^https?://[a-z0-9]([a-z0-9.-]*[a-z0-9])?:[0-9]{1,5}$", is_peer_url,
                             "a URL with a port and no path", 300};
 
-const TextRule kQuantityRule{R"(^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|)"
-                             R"(([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$)",
-                             is_quantity, "a quantity, as in 1Gi or 500m", 64};
+const TextRule kQuantityRule{
+    R"(^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?[0-9]+))?$)",
+    is_quantity, "a quantity, as in 1Gi or 500m", 64};
 
 }  // namespace quorate::api
