@@ -199,15 +199,15 @@ std::string_view Reader::text_or_number() {
 std::string_view Reader::raw() {
   const Kind found = kind();
   if (failed()) return {};
-  if (found == Kind::kObject || found == Kind::kArray) {
+  if (found == Kind::kObject) {
     read_ = true;
-    auto content =
-        found == Kind::kObject
-            ? ReaderAccess::take(*this,
-                                 ReaderAccess::take(*this, ReaderAccess::object(*this)).raw_json())
-            : ReaderAccess::take(*this,
-                                 ReaderAccess::take(*this, ReaderAccess::array(*this)).raw_json());
-    return trim(content);
+    auto object = ReaderAccess::take(*this, ReaderAccess::object(*this));
+    return failed() ? std::string_view() : trim(ReaderAccess::take(*this, object.raw_json()));
+  }
+  if (found == Kind::kArray) {
+    read_ = true;
+    auto array = ReaderAccess::take(*this, ReaderAccess::array(*this));
+    return failed() ? std::string_view() : trim(ReaderAccess::take(*this, array.raw_json()));
   }
   const auto token = ReaderAccess::value(*this).raw_json_token();
   if (found == Kind::kString)

@@ -193,6 +193,15 @@ TEST(Reader, GivesRawTextAndDocuments) {
   EXPECT_EQ(render(document), R"({"i":[1]})");
 }
 
+TEST(Reader, GivesNoRawTextOfWhatIsCut) {
+  Projector projector;
+  for (std::string_view text : {R"({"a":1)", R"([1)", R"({"a":[1,2})", R"({"a":{"b":1)"}) {
+    const auto whole = projector.read(text, [](Reader& root) { EXPECT_EQ(root.raw(), ""); });
+    ASSERT_FALSE(whole) << text;
+    EXPECT_EQ(whole.error().code(), Code::kCorrupt);
+  }
+}
+
 TEST(Reader, TellsKindsWithoutReading) {
   Projector projector;
   std::vector<Reader::Kind> kinds;

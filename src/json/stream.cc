@@ -90,14 +90,16 @@ class BracketScanner {
   // How much of the piece belongs to the value; `ended()` tells if it ends there. The first byte
   // of the first piece is the opening bracket.
   std::size_t scan(std::string_view piece) {
-    std::size_t i = 0;
-    while (i < piece.size()) {
+    const char* at = piece.data();
+    const char* const end = at + piece.size();
+    while (at < end) {
       if (in_string_) {
-        i = skip_string(piece, i);
+        at = skip_string(at, end);
         continue;
       }
-      const char c = piece[i++];
-      switch (kClass[static_cast<unsigned char>(c)]) {
+      while (at < end && class_of(*at) == kOther) ++at;
+      if (at == end) break;
+      switch (class_of(*at++)) {
         case kQuote:
           in_string_ = true;
           break;
@@ -105,13 +107,13 @@ class BracketScanner {
           ++depth_;
           break;
         case kClose:
-          if (--depth_ == 0) return i;
+          if (--depth_ == 0) return static_cast<std::size_t>(at - piece.data());
           break;
         default:
           break;
       }
     }
-    return i;
+    return piece.size();
   }
   bool ended() const { return depth_ == 0; }
 
@@ -124,19 +126,24 @@ class BracketScanner {
     table['}'] = table[']'] = kClose;
     return table;
   }();
+  static Class class_of(char c) { return kClass[static_cast<unsigned char>(c)]; }
 
-  std::size_t skip_string(std::string_view piece, std::size_t i) {
-    for (; i < piece.size(); ++i) {
-      if (escaped_)
-        escaped_ = false;
-      else if (piece[i] == '\\')
-        escaped_ = true;
-      else if (piece[i] == '"') {
+  // To the end of the string, or of the piece.
+  const char* skip_string(const char* at, const char* end) {
+    if (std::exchange(escaped_, false)) ++at;
+    while (true) {
+      while (at < end && *at != '"' && *at != '\\') ++at;
+      if (at >= end) return end;
+      if (*at == '"') {
         in_string_ = false;
-        return i + 1;
+        return at + 1;
       }
+      if (end - at == 1) {  // what the backslash escapes is in the next piece
+        escaped_ = true;
+        return end;
+      }
+      at += 2;
     }
-    return i;
   }
 
   std::size_t depth_ = 0;

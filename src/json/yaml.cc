@@ -6,6 +6,7 @@
 #include <yaml-cpp/parser.h>
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <istream>
 #include <optional>
 #include <streambuf>
@@ -275,6 +276,28 @@ bool is_unfinished_quote(std::string_view text, const YAML::Mark& begin) {
   return true;
 }
 
+// The place of a byte.
+YAML::Mark mark_of(std::string_view text, std::size_t at) {
+  YAML::Mark mark;
+  mark.pos = static_cast<int>(at);
+  const auto before = text.substr(0, at);
+  mark.line = static_cast<int>(std::count(before.begin(), before.end(), '\n'));
+  const auto line = before.rfind('\n');
+  mark.column = static_cast<int>(line == std::string_view::npos ? at : at - line - 1);
+  return mark;
+}
+
+// Control characters do not belong into YAML; and a zero makes yaml-cpp believe in UTF-16 or -32.
+Result<void> need_text(std::string_view text) {
+  if (!is_valid_utf8(text)) return fail(Code::kInvalid, "yaml: not valid UTF-8");
+  const auto odd = std::find_if(text.begin(), text.end(), [](char c) {
+    return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' && c != '\r';
+  });
+  if (odd == text.end()) return {};
+  return fail(
+      error_at(mark_of(text, static_cast<std::size_t>(odd - text.begin())), "a control character"));
+}
+
 // An empty document is one that says nothing: `---` alone, or comments.
 bool says_nothing(const YamlDocument& document) { return document.value.is_null(); }
 
@@ -296,7 +319,7 @@ Result<std::vector<YamlDocument>> parse_yaml_stream(std::string_view text,
     return fail(Code::kInvalid, fmt::format("yaml: {} bytes are more than the limit of {}",
                                             text.size(), limits.bytes));
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // a byte-order mark
-  if (!is_valid_utf8(text)) return fail(Code::kInvalid, "yaml: not valid UTF-8");
+  TRY(need_text(text));
   std::vector<YamlDocument> documents;
   try {
     ViewBuffer buffer(text);
