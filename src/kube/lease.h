@@ -57,7 +57,8 @@ struct Leadership {
 //
 // Guarantees   At most one candidate at a time has now < valid_until() and now >= its
 //              quiet_from(0), as long as clocks run at rates within lease / renew_deadline of each
-//              other. Epochs of successive leaders grow.
+//              other. Epochs of successive leaders grow; over a Lease that was deleted unseen they
+//              do if wall clocks agree better than the time between two elections.
 // Assumptions  Work of a leader checks valid_until() before each effect, and bounds each call by
 // it. Caveats      Like every lease it cannot recall a request that is under way: that is what
 //              quiet_from() and the epoch in the cluster's status are for.
