@@ -14,7 +14,7 @@
 #include "base/bytes.h"
 #include "base/check.h"
 #include "pki/digest.h"
-#include "pki/openssl.h"
+#include "pki/openssl_impl.h"
 
 namespace quorate::pki {
 

@@ -1,16 +1,19 @@
 // What we issue as the `openssl` command sees it, and what it issues as we see it.
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <chrono>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 
+#include "base/strings.h"
 #include "pki/authority.h"
 
 namespace quorate::pki {
@@ -44,17 +47,29 @@ class Openssl : public testing::Test {
     return {std::istreambuf_iterator<char>(file), {}};
   }
 
-  // Runs `openssl <arguments>` in the folder.
+  // Runs `openssl <arguments>` in the folder; arguments are separated by single spaces.
   Outcome run(std::string_view arguments) const {
-    const auto command =
-        fmt::format("cd '{}' && openssl {} 2>&1 </dev/null", folder_.string(), arguments);
-    std::FILE* pipe = popen(command.c_str(), "r");
-    Outcome outcome{-1, {}};
-    std::array<char, 4096> buffer{};
-    for (std::size_t n; (n = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)
-      outcome.output.append(buffer.data(), n);
-    outcome.code = WEXITSTATUS(pclose(pipe));
-    return outcome;
+    std::vector<std::string> words = {"openssl"};
+    for (auto word : split(arguments, ' '))
+      if (!word.empty()) words.emplace_back(word);
+    std::vector<char*> argv;
+    for (auto& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addchdir_np(&actions, folder_.c_str());
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, 1, path("output").c_str(),
+                                     O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    posix_spawn_file_actions_adddup2(&actions, 1, 2);
+    pid_t child = 0;
+    const int failed = posix_spawnp(&child, "openssl", &actions, nullptr, argv.data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (failed != 0) return {-1, "openssl cannot be started"};
+    int status = 0;
+    waitpid(child, &status, 0);
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read("output")};
   }
   void must_run(std::string_view arguments) const {
     const auto outcome = run(arguments);

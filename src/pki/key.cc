@@ -10,7 +10,7 @@
 #include "base/check.h"
 #include "pki/digest.h"
 #include "pki/nonce.h"
-#include "pki/openssl.h"
+#include "pki/openssl_impl.h"
 
 namespace quorate::pki {
 
@@ -52,10 +52,14 @@ Key key_of(const BIGNUM* scalar) {
   return Key(made);
 }
 
-BigNumber scalar_of(const PrivateKey& key) {
-  BIGNUM* scalar = nullptr;
-  CHECK(EVP_PKEY_get_bn_param(key.rep().key.get(), OSSL_PKEY_PARAM_PRIV_KEY, &scalar) == 1);
-  return BigNumber(scalar);
+// The scalar of a P-256 key, the highest byte first.
+std::string scalar_of(const PrivateKey& key) {
+  BIGNUM* number = nullptr;
+  CHECK(EVP_PKEY_get_bn_param(key.rep().key.get(), OSSL_PKEY_PARAM_PRIV_KEY, &number) == 1);
+  const BigNumber scalar(number);
+  std::string out(32, '\0');
+  CHECK(BN_bn2binpad(scalar.get(), reinterpret_cast<unsigned char*>(out.data()), 32) == 32);
+  return out;
 }
 
 // A serial number: positive, and of full length, so that its text is always the same size.
@@ -141,7 +145,7 @@ Serial SeededKeys::make_serial() { return serial_of(draw("serial")); }
 
 std::string SeededKeys::sign(const PrivateKey& key, std::string_view bytes) {
   CHECK(key.is_p256());
-  return sign_deterministically(*scalar_of(key), sha256(bytes));
+  return sign_deterministically(scalar_of(key), sha256(bytes));
 }
 
 }  // namespace quorate::pki

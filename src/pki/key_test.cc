@@ -7,7 +7,7 @@
 #include "base/bytes.h"
 #include "pki/digest.h"
 #include "pki/nonce.h"
-#include "pki/openssl.h"
+#include "pki/openssl_impl.h"
 
 namespace quorate::pki {
 namespace {
@@ -111,14 +111,12 @@ TEST(KeySource, SignsWhatOpensslVerifies) {
 
 // RFC 6979, A.2.5: P-256 with SHA-256.
 TEST(SignDeterministically, MatchesThePublishedVectors) {
-  BIGNUM* parsed = nullptr;
-  BN_hex2bn(&parsed, "C9AFA9D845BA75166B5C215767B1D6934E50C3DB36E89B127B8A622B120F6721");
-  const BigNumber key(parsed);
-  EXPECT_EQ(encode_hex(sign_deterministically(*key, sha256("sample"))),
+  const auto key = *decode_hex("c9afa9d845ba75166b5c215767b1d6934e50c3db36e89b127b8a622b120f6721");
+  EXPECT_EQ(encode_hex(sign_deterministically(key, sha256("sample"))),
             "3046"
             "022100efd48b2aacb6a8fd1140dd9cd45e81d69d2c877b56aaf991c34d0ea84eaf3716"
             "022100f7cb1c942d657c41d436c7a1b6e29f65f3e900dbb9aff4064dc4ab2f843acda8");
-  EXPECT_EQ(encode_hex(sign_deterministically(*key, sha256("test"))),
+  EXPECT_EQ(encode_hex(sign_deterministically(key, sha256("test"))),
             "3045"
             "022100f1abb023518351cd71d881567b1ea663ed3efcf6c5132b354f28d3b0b7d38367"
             "0220019f4113742a2b14bd25926b49c649155f267e60d3814b4c0cc84250e46f0083");

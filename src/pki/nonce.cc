@@ -1,6 +1,7 @@
 #include "pki/nonce.h"
 
 #include "base/check.h"
+#include "pki/openssl_impl.h"
 
 namespace quorate::pki {
 
@@ -49,16 +50,17 @@ class Nonces {
 
 }  // namespace
 
-std::string sign_deterministically(const BIGNUM& scalar, const Sha256& digest) {
+std::string sign_deterministically(std::string_view scalar, const Sha256& digest) {
+  CHECK(scalar.size() == kLength);
   const Group group(EC_GROUP_new_by_curve_name(NID_X9_62_prime256v1));
   const BIGNUM* order = EC_GROUP_get0_order(group.get());
   const BigNumberContext context(BN_CTX_new());
   // SHA-256 and the order have the same length, so bits2int is a plain conversion.
-  const BigNumber hash = number(text(digest));
+  const BigNumber key = number(scalar), hash = number(text(digest));
   const BigNumber reduced(BN_new());
   CHECK(BN_nnmod(reduced.get(), hash.get(), order, context.get()) == 1);
 
-  Nonces nonces(octets(scalar), octets(*reduced));
+  Nonces nonces(octets(*key), octets(*reduced));
   while (true) {
     const BigNumber nonce = nonces.next();
     if (BN_is_zero(nonce.get()) || BN_cmp(nonce.get(), order) >= 0) continue;
@@ -70,9 +72,9 @@ std::string sign_deterministically(const BIGNUM& scalar, const Sha256& digest) {
     CHECK(EC_POINT_get_affine_coordinates(group.get(), point.get(), x.get(), nullptr,
                                           context.get()) == 1);
     CHECK(BN_nnmod(r.get(), x.get(), order, context.get()) == 1);
-    // s = (hash + r * scalar) / nonce
+    // s = (hash + r * key) / nonce
     CHECK(BN_mod_inverse(inverse.get(), nonce.get(), order, context.get()) != nullptr);
-    CHECK(BN_mod_mul(s.get(), r.get(), &scalar, order, context.get()) == 1);
+    CHECK(BN_mod_mul(s.get(), r.get(), key.get(), order, context.get()) == 1);
     CHECK(BN_mod_add(s.get(), s.get(), hash.get(), order, context.get()) == 1);
     CHECK(BN_mod_mul(s.get(), s.get(), inverse.get(), order, context.get()) == 1);
     if (BN_is_zero(r.get()) || BN_is_zero(s.get())) continue;

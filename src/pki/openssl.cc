@@ -1,8 +1,7 @@
-#include "pki/openssl.h"
-
 #include <openssl/err.h>
 
 #include "base/check.h"
+#include "pki/openssl_impl.h"
 
 namespace quorate::pki {
 

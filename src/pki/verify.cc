@@ -9,7 +9,7 @@
 #include "base/check.h"
 #include "base/strings.h"
 #include "pki/authority.h"
-#include "pki/openssl.h"
+#include "pki/openssl_impl.h"
 
 namespace quorate::pki {
 
