@@ -12,6 +12,7 @@
 #include "base/check.h"
 #include "base/redact.h"
 #include "base/strings.h"
+#include "base/utc.h"
 
 namespace quorate {
 
@@ -98,29 +99,25 @@ std::string field_key(std::string_view key) {
   return std::string(key) + (reserved ? "_" : "");
 }
 
+// "2026-01-02T15:04:05.678"
+std::string time_text(WallTime time) {
+  const auto whole = std::chrono::floor<std::chrono::seconds>(time);
+  return fmt::format("{}.{:03}", render_utc(whole), (time - whole).count());
+}
+
 std::string json_line(WallTime time, LogLevel level, std::string_view message,
                       const std::vector<Rendered>& fields) {
-  using namespace std::chrono;
-  const auto day = floor<days>(time);
-  const year_month_day date(day);
-  const hh_mm_ss clock(time - day);
-  auto line = fmt::format(
-      R"({{"time":"{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z","level":"{}","message":{})",
-      static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-      static_cast<unsigned>(date.day()), clock.hours().count(), clock.minutes().count(),
-      clock.seconds().count(), clock.subseconds().count(), name(level), quoted(message));
+  auto line = fmt::format(R"({{"time":"{}Z","level":"{}","message":{})", time_text(time),
+                          name(level), quoted(message));
   for (const auto& field : fields) line += fmt::format(",{}:{}", quoted(field.key), field.value);
   return line += "}\n";
 }
 
 std::string human_line(WallTime time, LogLevel level, std::string_view message,
                        const std::vector<Rendered>& fields) {
-  using namespace std::chrono;
-  const hh_mm_ss clock(time - floor<days>(time));
-  auto text = quoted(message);
-  auto line = fmt::format("{:02}:{:02}:{:02}.{:03} {} {}", clock.hours().count(),
-                          clock.minutes().count(), clock.seconds().count(),
-                          clock.subseconds().count(), kHumanNames[static_cast<std::size_t>(level)],
+  const auto text = quoted(message);
+  auto line = fmt::format("{} {} {}", time_text(time).substr(11),
+                          kHumanNames[static_cast<std::size_t>(level)],
                           std::string_view(text).substr(1, text.size() - 2));
   for (const auto& field : fields)
     line += fmt::format("{}{}={}", &field == fields.data() ? "  " : " ", readable(field.key),

@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "json/extent.h"
 #include "json/pointer.h"
 
 namespace quorate::json {
@@ -62,29 +63,6 @@ Value make_merge_patch(const Value& from, const Value& to) {
 namespace {
 
 using Names = std::span<const std::string>;
-
-struct Extent {
-  std::size_t depth = 0;
-  std::size_t bytes = 0;  // roughly
-};
-
-Extent extent(const Value& value) {
-  Extent whole{0, 8};
-  const auto add = [&](const Value& part) {
-    const Extent inner = extent(part);
-    whole.depth = std::max(whole.depth, inner.depth);
-    whole.bytes += inner.bytes;
-  };
-  if (const auto* text = value.if_string()) whole.bytes += text->size();
-  if (const auto* array = value.if_array()) std::for_each(array->begin(), array->end(), add);
-  if (const auto* object = value.if_object())
-    for (const auto& [key, member] : *object) {
-      whole.bytes += key.size();
-      add(member);
-    }
-  if (value.is_structured()) ++whole.depth;
-  return whole;
-}
 
 Value* walk(Value& root, Names names) {
   Value* at = &root;
@@ -183,8 +161,8 @@ class JsonPatch {
 
   // Keeps a short patch from making a huge document.
   Result<void> admit(Names path, const Value& value) {
-    const Extent more = extent(value);
-    added_ += more.bytes;
+    const Extent more = measure(value);
+    added_ += more.bytes + 8 * more.values;
     if (added_ > limits_.bytes || path.size() + more.depth > limits_.depth)
       return fail(Code::kInvalid, "the document would pass its limits");
     return {};

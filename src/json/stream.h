@@ -56,7 +56,7 @@ struct ListMetadata {
 // skipped.
 class ListSplitter {
  public:
-  // `ceiling` bounds one item, and everything outside of the items together.
+  // `ceiling` bounds one item, the metadata, and each key; what is skipped is not kept.
   explicit ListSplitter(std::size_t ceiling);
   ~ListSplitter();
   ListSplitter(ListSplitter&&) noexcept;

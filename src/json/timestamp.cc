@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/utc.h"
+
 namespace quorate::json {
 
 namespace {
@@ -55,15 +57,6 @@ class Scanner {
   bool failed_ = false;
 };
 
-std::string render_seconds(sys_seconds time) {
-  const auto day = floor<days>(time);
-  const year_month_day date(day);
-  const hh_mm_ss clock(time - day);
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", static_cast<int>(date.year()),
-                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                     clock.hours().count(), clock.minutes().count(), clock.seconds().count());
-}
-
 }  // namespace
 
 Result<MicroTime> parse_micro_time(std::string_view text) {
@@ -103,11 +96,11 @@ Result<WallTime> parse_time(std::string_view text) {
   return floor<milliseconds>(time);
 }
 
-std::string render_time(WallTime time) { return render_seconds(floor<seconds>(time)) + "Z"; }
+std::string render_time(WallTime time) { return render_utc(floor<seconds>(time)) + "Z"; }
 
 std::string render_micro_time(MicroTime time) {
   const auto whole = floor<seconds>(time);
-  return fmt::format("{}.{:06}Z", render_seconds(whole), (time - whole).count());
+  return fmt::format("{}.{:06}Z", render_utc(whole), (time - whole).count());
 }
 
 }  // namespace quorate::json

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "json/extent.h"
 #include "json/yaml_scalar.h"
 
 namespace quorate::json {
@@ -29,32 +30,6 @@ Error error_at(const YAML::Mark& mark, std::string_view message) {
   if (mark.is_null()) return Error(Code::kInvalid, fmt::format("yaml: {}", message));
   return Error(Code::kInvalid,
                fmt::format("line {}, column {}: {}", mark.line + 1, mark.column + 1, message));
-}
-
-struct Extent {
-  std::size_t values = 1;
-  std::size_t bytes = 0;
-  std::size_t depth = 0;
-};
-
-Extent extent(const Value& value) {
-  Extent whole;
-  const auto add = [&](const Value& part) {
-    const Extent inner = extent(part);
-    whole.values += inner.values;
-    whole.bytes += inner.bytes;
-    whole.depth = std::max(whole.depth, inner.depth);
-  };
-  if (const auto* text = value.if_string()) whole.bytes = text->size();
-  if (const auto* array = value.if_array())
-    for (const auto& element : *array) add(element);
-  if (const auto* object = value.if_object())
-    for (const auto& member : *object) {
-      whole.bytes += member.key().size();
-      add(member.value());
-    }
-  if (value.is_structured()) ++whole.depth;
-  return whole;
 }
 
 // Builds one document from yaml-cpp's events.
@@ -79,7 +54,7 @@ class Builder final : public YAML::EventHandler {
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto found = anchors_.find(anchor);
     if (found == anchors_.end()) refuse(mark, "an alias inside of what it stands for");
-    const Extent more = extent(found->second);
+    const Extent more = measure(found->second);
     expanded_ += more.bytes;
     if (expanded_ > limits_.bytes || open_.size() + more.depth > limits_.depth)
       refuse(mark, "aliases make the document too large");

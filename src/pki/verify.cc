@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "base/strings.h"
+#include "base/utc.h"
 #include "pki/authority.h"
 #include "pki/openssl_impl.h"
 
@@ -22,14 +23,7 @@ using StoreContext = std::unique_ptr<X509_STORE_CTX, Deleter<X509_STORE_CTX_free
 using Stack =
     std::unique_ptr<STACK_OF(X509), decltype([](STACK_OF(X509) * s) { sk_X509_free(s); })>;
 
-std::string time_text(WallTime time) {
-  const auto day = floor<days>(time);
-  const year_month_day date(day);
-  const hh_mm_ss clock(floor<seconds>(time - day));
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", static_cast<int>(date.year()),
-                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                     clock.hours().count(), clock.minutes().count(), clock.seconds().count());
-}
+std::string time_text(WallTime time) { return render_utc(floor<seconds>(time)) + "Z"; }
 
 std::string names_text(const Names& names) {
   std::vector<std::string> all = names.dns;
