@@ -76,7 +76,10 @@ class Api {
   // through the same member comes first, and both answers must name one member. A learner refuses
   // (kRpcNotForLearner), a member without quorum fails.
   virtual Task<Result<MemberList>> member_list(Target target, rt::Deadline deadline) = 0;
-  // Members are added as learners alone: a voter that never starts can end a cluster.
+  // Members are added as learners alone: a voter that never starts can end a cluster. A repeated
+  // addition is kConflict under one of three reasons (kMemberExists, kPeerUrlExists,
+  // kNotEnoughStarted): read the list, match by peer URLs. kUnavailable is a wait, be it
+  // kUnhealthyCluster (5 s) or kMemberNotFound (a member with these URLs left within this second).
   virtual Task<Result<AddedMember>> add_learner(Target target, std::vector<std::string> peer_urls,
                                                 rt::Deadline deadline) = 0;
   virtual Task<Result<MemberList>> promote_learner(Target target, MemberId member,

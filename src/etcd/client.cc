@@ -67,8 +67,13 @@ class Client final : public Api {
                                         rt::Deadline deadline) override {
     Call call{"/etcdserverpb.Cluster/MemberAdd",
               fmt::format("add learner {}", fmt::join(peer_urls, ",")), Effect::kWrite, kLeader};
-    return unary<AddedMember>(std::move(target), std::move(call),
-                              encode(wire::MemberAddRequest{std::move(peer_urls), true}), deadline);
+    auto added = co_await unary<AddedMember>(
+        std::move(target), std::move(call),
+        encode(wire::MemberAddRequest{std::move(peer_urls), true}), deadline);
+    // The new ID, a hash of the URLs and the second, is that of a member removed in this second.
+    if (!added && reason(added.error()) == Reason::kMemberNotFound)
+      co_return fail(std::move(added.error()).as(Code::kUnavailable));
+    co_return added;
   }
 
   Task<Result<MemberList>> promote_learner(Target target, MemberId member,

@@ -23,7 +23,8 @@ struct Row {
 };
 
 // etcd's words (api/v3rpc/rpctypes/error.go, server/etcdserver/errors) and ours. The first row of a
-// reason has the text that it is rendered with.
+// reason has the text that it is rendered with; maintenance calls of 3.4 and 3.5 say "auth: ..."
+// where others say "etcdserver: ...".
 constexpr auto kRows = std::to_array<Row>({
     {Reason::kUnhealthyCluster, "UnhealthyCluster", Code::kUnavailable, Done::kNo,
      "etcdserver: unhealthy cluster"},
@@ -105,16 +106,28 @@ constexpr auto kRows = std::to_array<Row>({
 
     {Reason::kAuthFailed, "AuthFailed", Code::kForbidden, Done::kNo,
      "etcdserver: authentication failed, invalid user ID or password"},
+    {Reason::kAuthFailed, "AuthFailed", Code::kForbidden, Done::kNo,
+     "auth: authentication failed, invalid user ID or password"},
     {Reason::kAuthPermissionDenied, "AuthPermissionDenied", Code::kForbidden, Done::kNo,
      "etcdserver: permission denied"},
+    {Reason::kAuthPermissionDenied, "AuthPermissionDenied", Code::kForbidden, Done::kNo,
+     "auth: permission denied"},
     {Reason::kAuthNotEnabled, "AuthNotEnabled", Code::kForbidden, Done::kNo,
      "etcdserver: authentication is not enabled"},
+    {Reason::kAuthNotEnabled, "AuthNotEnabled", Code::kForbidden, Done::kNo,
+     "auth: authentication is not enabled"},
     {Reason::kAuthInvalidToken, "AuthInvalidToken", Code::kForbidden, Done::kNo,
      "etcdserver: invalid auth token"},
+    {Reason::kAuthInvalidToken, "AuthInvalidToken", Code::kForbidden, Done::kNo,
+     "auth: invalid auth token"},
     {Reason::kAuthOldRevision, "AuthOldRevision", Code::kUnavailable, Done::kNo,
      "etcdserver: revision of auth store is old"},
+    {Reason::kAuthOldRevision, "AuthOldRevision", Code::kUnavailable, Done::kNo,
+     "auth: revision in header is old"},
     {Reason::kAuthUserEmpty, "AuthUserEmpty", Code::kForbidden, Done::kNo,
      "etcdserver: user name is empty"},
+    {Reason::kAuthUserEmpty, "AuthUserEmpty", Code::kForbidden, Done::kNo,
+     "auth: user name is empty"},
 
     {Reason::kWrongCluster, "WrongCluster", Code::kConflict, Done::kMaybe,
      "answered by another cluster"},

@@ -49,13 +49,6 @@ class EtcdCalls : public ::testing::TestWithParam<World> {
   Result<T> call(Task<Result<T>> task) {
     return caller.run(std::move(task));
   }
-  template <class T>
-  Reason refused(Result<T> result, Code code) {
-    EXPECT_FALSE(result) << "it should have been refused";
-    if (result) return Reason::kNone;
-    EXPECT_EQ(result.error().code(), code) << result.error().text();
-    return reason(result.error());
-  }
   Header put(const std::string& key, const std::string& value) {
     return must(caller.put(target, prefix + key, value));
   }

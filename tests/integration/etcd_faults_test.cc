@@ -11,7 +11,9 @@ namespace {
 
 using support::FaultProxy;
 using ::testing::AnyOf;
+using ::testing::ElementsAre;
 using ::testing::Eq;
+using ::testing::IsEmpty;
 
 // A network that is noticed to be dead within a second and a half.
 PoolOptions watchful() {
@@ -20,12 +22,6 @@ PoolOptions watchful() {
   options.ping_after = 1s;
   options.ping_timeout = 500ms;
   return options;
-}
-
-template <class T>
-Code code_of(const Result<T>& result) {
-  EXPECT_FALSE(result) << "it should have failed";
-  return result ? Code::kInternal : result.error().code();
 }
 
 class EtcdFaults : public OnEachVersion {
@@ -238,6 +234,46 @@ TEST_P(EtcdFaults, TheWrongCertificateIsForbiddenAndNeverUnknown) {
   auto in_the_clear = caller.run(caller.api().status(plain, caller.within(5s)));
   EXPECT_EQ(code_of(in_the_clear), Code::kUnavailable) << in_the_clear.error().text();
   must(caller.status(right));
+}
+
+TEST_P(EtcdFaults, AFullDatabaseRefusesWritesUntilItIsTidiedAndDisarmed) {
+  auto small = options(1);
+  small.flags.push_back("--quota-backend-bytes=8388608");
+  EtcdCluster cluster(small);
+  auto target = target_of(cluster, cluster[0]);
+  Api& api = caller.api();
+  Result<Header> written = Header{};
+  for (int i = 0; i < 40 && written; ++i)
+    written = caller.put(target, "fill", std::string(500'000, 'x'));
+  EXPECT_EQ(refused(written, Code::kUnavailable), Reason::kNoSpace);
+
+  auto status = must(caller.status(target));
+  EXPECT_FALSE(status.errors.empty());
+  Alarm alarm{status.header.member, AlarmKind::kNoSpace};
+  EXPECT_THAT(must(caller.run(api.alarms(target, soon()))), ElementsAre(alarm));
+
+  must(caller.run(api.compact(target, {status.header.revision, true}, soon())));
+  must(caller.run(api.defragment(target, soon())));
+  must(caller.run(api.disarm(target, alarm, soon())));
+  EXPECT_THAT(must(caller.run(api.alarms(target, soon()))), IsEmpty());
+  must(caller.put(target, "fill", "v"));
+}
+
+TEST_P(EtcdFaults, WithAuthenticationOnStrangersAreForbidden) {
+  EtcdCluster cluster(options(1));
+  auto target = target_of(cluster, cluster[0]);
+  for (const std::vector<std::string>& step :
+       std::vector<std::vector<std::string>>{{"user", "add", "root:secret"},
+                                             {"user", "grant-role", "root", "root"},
+                                             {"auth", "enable"}}) {
+    auto done = cluster.etcdctl(step);
+    ASSERT_TRUE(done.ok()) << done.err;
+  }
+  EXPECT_EQ(refused(caller.put(target, "k", "v"), Code::kForbidden), Reason::kAuthUserEmpty);
+  EXPECT_EQ(refused(caller.get(target, "k"), Code::kForbidden), Reason::kAuthUserEmpty);
+  EXPECT_EQ(code_of(caller.list(target)), Code::kForbidden);
+  EXPECT_EQ(refused(caller.run(caller.api().defragment(target, soon())), Code::kForbidden),
+            Reason::kAuthUserEmpty);
 }
 
 Task<Result<Status>> status_of(Api& api, Target target, rt::Deadline deadline) {

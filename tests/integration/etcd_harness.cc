@@ -63,6 +63,8 @@ Caller::Caller(PoolOptions options)
 
 Caller::~Caller() { loop_.run(pool_->close()); }
 
+Task<void> Caller::settle() { (void)co_await loop_.runtime().clock->sleep_until(within(1ms).at); }
+
 Result<Header> Caller::put(const Target& target, const std::string& key, const std::string& value) {
   TRY(auto answer, run(api_->put(target, {key, value, {}, false}, within(kPatience))));
   return answer.header;

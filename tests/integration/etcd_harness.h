@@ -43,6 +43,22 @@ T must(Result<T> result, std::source_location where = std::source_location::curr
   if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
+// The failure's code, after a check that there is one.
+template <class T>
+Code code_of(const Result<T>& result) {
+  EXPECT_FALSE(result) << "it should have failed";
+  return result ? Code::kInternal : result.error().code();
+}
+
+// The reason of a refusal, after a check of its code.
+template <class T>
+Reason refused(const Result<T>& result, Code code) {
+  EXPECT_FALSE(result) << "it should have been refused";
+  if (result) return Reason::kNone;
+  EXPECT_EQ(name(result.error().code()), name(code)) << result.error().text();
+  return reason(result.error());
+}
+
 // A client on a loop of its own, for code that waits for each answer.
 class Caller {
  public:
@@ -53,10 +69,14 @@ class Caller {
   Pool& pool() { return *pool_; }
   rt::Runtime runtime() { return loop_.runtime(); }
   rt::Deadline within(Duration time) { return loop_.runtime().in(time); }
+  // Closed connections are noticed first, as they are in a program whose loop never rests.
   template <class T>
   T run(Task<T> task) {
+    loop_.run(settle());
     return loop_.run(std::move(task));
   }
+  // For members that are about to stop and would wait for their clients to go.
+  void disconnect() { loop_.run(pool_->close()); }
 
   // The calls that most tests need, with a deadline that is long enough for a busy machine.
   Result<Header> put(const Target& target, const std::string& key, const std::string& value);
@@ -67,6 +87,8 @@ class Caller {
   Result<MemberList> list(const Target& target);
 
  private:
+  Task<void> settle();
+
   rt::Loop loop_;
   std::unique_ptr<Pool> pool_;
   std::unique_ptr<Api> api_;

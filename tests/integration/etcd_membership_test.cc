@@ -10,13 +10,6 @@ using ::testing::ElementsAre;
 class EtcdMembership : public OnEachVersion {
  protected:
   rt::Deadline soon() { return caller.within(10s); }
-  template <class T>
-  Reason refused(Result<T> result, Code code) {
-    EXPECT_FALSE(result) << "it should have been refused";
-    if (result) return Reason::kNone;
-    EXPECT_EQ(result.error().code(), code) << result.error().text();
-    return reason(result.error());
-  }
 };
 
 TEST_P(EtcdMembership, AMemberIsAddedAsLearnerPromotedUpdatedAndRemoved) {
