@@ -17,8 +17,8 @@ struct MemberSpec {
   MemberRole role = MemberRole::kVoter;
   std::string peer_url;
 
-  // False until its volume is there; from then on its Pod may exist, so a claim that is missing
-  // later is a loss, never something to be made anew. Cleared only to stop the member.
+  // False until its volume is there. It is set before etcd can run, so that a volume that is
+  // missing later is a loss, never something to be made anew. Cleared only to stop the member.
   bool run = false;
   std::optional<Uid> volume_uid;  // of the claim that holds its data; absent for emptyDir
   // The formation was given up before it formed: what is left of it is being deleted.

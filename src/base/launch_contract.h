@@ -52,6 +52,7 @@ enum ExitCode : int {
   kExitMisconfigured = 66,  // the environment or the arguments are not what the operator writes
   kExitUnreadable = 67,     // volume or note cannot be read or written: nothing is said of the data
   kExitCannotStart = 68,    // etcd's program could not be run
+  kExitHeld = 69,  // not yet: neither is the formation open, nor is there a cluster to join
 };
 
 }  // namespace quorate::launch

@@ -59,8 +59,10 @@ class Judge {
         return refuse("the directory is not empty, and no note says whose it is");
     }
     // Nothing says that it ever had a log.
-    bool open = facts_.told.formation_open && facts_.told.cluster_id.empty();
-    return start(open ? StartState::kNew : StartState::kExisting);
+    if (!facts_.told.cluster_id.empty()) return start(StartState::kExisting);
+    if (facts_.told.formation_open) return start(StartState::kNew);
+    return Refusal{launch::kExitHeld, "neither is the formation open, nor is the cluster known yet",
+                   false};
   }
 
   Verdict start(StartState state) const {
@@ -95,6 +97,8 @@ std::string_view code_name(launch::ExitCode code) {
       return "unreadable";
     case launch::kExitCannotStart:
       return "cannotStart";
+    case launch::kExitHeld:
+      return "held";
   }
   return "unknown";
 }

@@ -72,7 +72,8 @@ using Verdict = std::variant<Start, Refusal>;
 // Guarantees   etcd gets an empty log only where nothing says that this member ever ran with one:
 //              not what the operator saw, not the note on the volume, not the note in the Pod. It
 //              gets a log that is there only where the note on the volume vouches that it is this
-//              member's, in this incarnation and formation. `new` only in an open formation.
+//              member's, in this incarnation and formation. `new` only in an open formation,
+//              `existing` only into a cluster that is known.
 // Assumptions  nobody deletes member/wal alone and leaves the rest; the notes are on disk before
 //              etcd runs.
 // Caveats      an older copy of the whole volume, note included, passes (E15) until the directory's

@@ -43,7 +43,9 @@ Facts formed() {
 std::string outcome(const Facts& facts) {
   auto verdict = judge(facts);
   if (const auto* refusal = std::get_if<Refusal>(&verdict))
-    return refusal->code == launch::kExitLost ? "lost" : "unsure";
+    return refusal->code == launch::kExitLost   ? "lost"
+           : refusal->code == launch::kExitHeld ? "held"
+                                                : "unsure";
   switch (std::get<Start>(verdict).state) {
     case StartState::kNew:
       return "new";
@@ -117,6 +119,14 @@ const Case kCases[] = {
        return with(facts, Folder::kEmpty);
      },
      "existing"},
+    // Not yet.
+    {"HeldUntilTheFormationIsOpen",
+     [] {
+       auto facts = fresh();
+       facts.told.formation_open = false;
+       return with(facts, Folder::kEmpty);
+     },
+     "held"},
     // Lost: it held data that was verified.
     {"EmptiedAfterItWasVerified", [] { return with(formed(), Folder::kEmpty); }, "lost"},
     {"EmptiedInPlaceAfterItWasVerified",
@@ -236,6 +246,16 @@ TEST(Judge, SaysNewOnlyInAnOpenFormationOfUnknownId) {
     const auto* start = std::get_if<Start>(&verdict);
     if (!start || start->state != StartState::kNew) return;
     RC_ASSERT(facts.told.formation_open && facts.told.cluster_id.empty());
+  }));
+}
+
+TEST(Judge, SaysExistingOnlyIntoAKnownCluster) {
+  EXPECT_TRUE(rc::check("existing", [] {
+    auto facts = any_facts();
+    auto verdict = judge(facts);
+    const auto* start = std::get_if<Start>(&verdict);
+    if (!start || start->state != StartState::kExisting) return;
+    RC_ASSERT(!facts.told.cluster_id.empty());
   }));
 }
 

@@ -14,8 +14,9 @@
 // Forms a new cluster: all members at once, with one static initial-cluster.
 //
 // How it goes. A formation is opened by writing the records of all its members, each of which names
-// its number, its ordinals and so its initial-cluster and token. `ensure` makes the volumes, then
-// sets `run` on the records, then makes the Pods. When a quorum answers with one cluster ID, and
+// its number, its ordinals and so its initial-cluster and token. `ensure` makes the volumes, sets
+// `run` on the records, and makes the Pods (in another order where data goes with the Pod:
+// ensure_members.cc). When a quorum answers with one cluster ID, and
 // etcd's own list is that of the formation, the ID is written on records and claims, then on Pods;
 // then `ensure` sends clients there. Until then nobody was told of the cluster, so it holds no keys
 // unless somebody went behind our back. If a member loses its data before that, the formation is

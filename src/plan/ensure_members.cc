@@ -13,8 +13,9 @@
 
 // Records, volumes and Pods of known members, and what is written on them.
 //
-// Guarantees   a claim is made only for a member whose Pod cannot have existed yet (`run` is false,
-//              and it is set before the first Pod); a Pod only for a member whose volume is there;
+// Guarantees   a claim is made only for a member whose etcd cannot have run yet (`run` is false,
+// and
+//              it is set before that can be); a Pod only for a member whose volume is there;
 //              a Pod of a formed cluster is told so. A member is labelled serving only when every
 //              witness of every member knows the cluster ID, and the member itself has just been
 //              verified.
@@ -104,32 +105,57 @@ class MemberEnsurer {
 
   // ---- Pods ----
 
-  // Every record and every volume of the formation is there: from here on Pods may be.
-  bool prepared() const {
-    return std::all_of(current_.begin(), current_.end(), [&](const Member* member) {
-      if (!member->record || member->record->deleting) return false;
-      return !now_.target->storage.claim || (member->claim && !member->claim->deleting);
+  bool recorded() const {
+    return std::all_of(current_.begin(), current_.end(), [](const Member* member) {
+      return member->record && !member->record->deleting;
     });
   }
 
+  // Every record of the formation is there, and what must be there before its members may run:
+  // their volumes, or, where data goes with the Pod, the Pods.
+  bool prepared() const {
+    return recorded() && std::all_of(current_.begin(), current_.end(), [&](const Member* member) {
+             return now_.target->storage.claim ? member->claim && !member->claim->deleting
+                                               : member->pod && !member->pod->deleting;
+           });
+  }
+
   void pods() {
-    bool all_prepared = prepared();
-    bool can_start = pods_can_start(now_);
     for (const auto* member : current_) {
       if (is_lost(now_, *member)) {
         if (now_.formed) tell_loss(*member);
-        continue;
-      }
-      if (member->pod) {
+      } else if (member->pod) {
         existing_pod(*member);
-        continue;
+      } else {
+        missing_pod(*member);
       }
-      if (!member->record || member->record->deleting || !can_start) continue;
-      if (is_taken("Pod " + member->name)) continue;
-      bool first = !member->record->spec.run;
-      if (first && !all_prepared) continue;
-      if (first) allow_run(*member);
-      create_pod(*member, first);
+    }
+    if (now_.target->storage.empty_dir && !now_.formed && prepared()) open_pods();
+  }
+
+  void missing_pod(const Member& member) {
+    if (!member.record || member.record->deleting || !pods_can_start(now_)) return;
+    if (is_taken("Pod " + member.name)) return;
+    bool first = !member.record->spec.run;
+    if (now_.target->storage.claim) {
+      if (first && !prepared()) return;
+      if (first) allow_run(member);
+      create_pod(member, make_open_state(now_, member), first);
+    } else {
+      if (recorded()) create_pod(member, make_state(now_, member), first);  // closed: open_pods
+    }
+  }
+
+  // Data that goes with its Pod leaves nothing behind by which a Pod that ran could be told from
+  // one that never was. So these Pods are made closed, in which state the launch guard starts
+  // nothing; when all of them are there, the records say that they may run, and only then they are
+  // opened. From there on a Pod that is missing is a loss.
+  void open_pods() {
+    for (const auto* member : current_) {
+      if (!member->record->spec.run) allow_run(*member);
+      auto state = make_open_state(now_, *member);
+      if (state.formation_open && !member->pod->formation_open)
+        opened_.steps.push_back(UpdatePodState{member->pod->name, member->pod->uid, state});
     }
   }
 
@@ -139,11 +165,11 @@ class MemberEnsurer {
     runs_.steps.push_back(AllowRun{member.name, member.record->uid, std::move(volume)});
   }
 
-  void create_pod(const Member& member, bool first) {
+  void create_pod(const Member& member, PodState state, bool first) {
     CreatePod step;
     step.shape = make_shape(now_, member);
     step.rendered = fingerprint(step.shape);
-    step.state = make_state(now_, member);
+    step.state = std::move(state);
     step.voter = member.record->spec.role == api::MemberRole::kVoter;
     step.first_pod = first;
     pods_.steps.push_back(std::move(step));
@@ -185,7 +211,7 @@ class MemberEnsurer {
   Finding collect() {
     Finding finding;
     finding.verdicts = std::move(verdicts_);
-    for (auto* stage : {&records_, &claims_, &runs_, &pods_})
+    for (auto* stage : {&records_, &claims_, &runs_, &pods_, &opened_})
       if (!stage->steps.empty()) finding.stages.push_back(std::move(*stage));
     for (auto& stage : notes_) finding.stages.push_back(std::move(stage));
     for (auto* stage : {&serving_, &rest_})
@@ -200,6 +226,7 @@ class MemberEnsurer {
   Stage claims_;
   Stage runs_;
   Stage pods_;
+  Stage opened_;
   std::vector<Stage> notes_;
   Stage serving_;
   Stage rest_{{}, false};

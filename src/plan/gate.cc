@@ -12,7 +12,7 @@
 namespace quorate::plan {
 
 bool may_have_started(const Member& member) {
-  if (member.record && !member.record->spec.run && !member.pod) return false;
+  if (member.record && !member.record->spec.run) return false;
   const auto* pod = member.pod;
   bool provably_not = pod && pod->first_pod && !pod->etcd.ever_ran();
   return !provably_not;

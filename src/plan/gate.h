@@ -23,7 +23,7 @@ class QuorumGate {
   //              (c) none of its members holds data any more, so that nothing is destroyed.
   //              And no witness says that the cluster has formed.
   // Assumptions  a container that the kubelet has not reported as started has not been started (its
-  //              report may lag by seconds); Pods are made only for records that allow it.
+  //              report may lag by seconds); etcd runs only for records that say `run`.
   // Caveats      clients are told of a cluster only after it has formed. Whoever writes through the
   //              headless Service before that, between our read and the deletion, is not protected.
   [[nodiscard]] static Answer abandon_formation(const Situation& now);

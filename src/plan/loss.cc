@@ -8,7 +8,7 @@ namespace quorate::plan {
 
 bool is_gone(const Situation& now, const Member& member) {
   if (member.exists()) return false;
-  // Claims and Pods are made only after every record of the formation is there.
+  // Claims and Pods are made only when every record of the formation is there.
   auto current = now.current();
   return now.formed || std::any_of(current.begin(), current.end(), [](const Member* other) {
            return other->claim || other->pod || (other->record && other->record->spec.run);

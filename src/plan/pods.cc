@@ -72,9 +72,14 @@ std::string fingerprint(const PodShape& shape) {
 
 PodState make_state(const Situation& now, const Member& member, const FormedProof* proof) {
   PodState state;
-  state.formation_open = !now.formed && !proof && !now.any_member_answers();
   state.initial_cluster = initial_cluster(now);
   state.identity = now.formed || proof ? known_identity(now, member, proof) : member.identity;
+  return state;
+}
+
+PodState make_open_state(const Situation& now, const Member& member) {
+  auto state = make_state(now, member);
+  state.formation_open = !now.formed && !now.any_member_answers();
   return state;
 }
 

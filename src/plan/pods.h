@@ -11,10 +11,12 @@ namespace quorate::plan {
 [[nodiscard]] PodShape make_shape(const Situation& now, const Member& member);
 [[nodiscard]] std::string fingerprint(const PodShape& shape);
 
-// What the launch guard is told. The formation is open only while nobody, neither what is written
-// down nor any member, says that the cluster has formed.
+// What the launch guard is told: all that is known, and that the formation is closed.
 [[nodiscard]] PodState make_state(const Situation& now, const Member& member,
                                   const FormedProof* proof = nullptr);
+// The same with the formation open, if it may be: only while nobody, neither what is written down
+// nor any member, says that the cluster has formed.
+[[nodiscard]] PodState make_open_state(const Situation& now, const Member& member);
 [[nodiscard]] PodState state_of(const PodFacts& pod);
 
 }  // namespace quorate::plan

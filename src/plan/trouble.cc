@@ -41,6 +41,8 @@ std::string_view guard_code(launch::ExitCode code) {
       return "VolumeUnreadable";
     case launch::kExitCannotStart:
       return "EtcdCannotStart";
+    case launch::kExitHeld:
+      return "MemberHeld";
   }
   return "LaunchRefused";
 }

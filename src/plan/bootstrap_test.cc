@@ -1,0 +1,511 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/names.h"
+#include "plan/world_test.h"
+
+namespace quorate::plan {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+api::ClusterSpec on_empty_dir() {
+  api::ClusterSpec spec;
+  spec.storage = {std::nullopt, api::EmptyDirStorage{}, {}};
+  return spec;
+}
+
+template <class T>
+int count_of(const World& world) {
+  int count = 0;
+  for (const auto& step : world.history()) count += std::holds_alternative<T>(step);
+  return count;
+}
+
+template <class T>
+int position_of(const World& world, bool last) {
+  int at = -1;
+  for (int i = 0; i < static_cast<int>(world.history().size()); ++i)
+    if (std::holds_alternative<T>(world.history()[static_cast<std::size_t>(i)]) && (last || at < 0))
+      at = i;
+  return at;
+}
+
+constexpr const char* kUnsure =
+    R"({"verdict":"unsure","member":"c-0","reason":"the directory was emptied","data":false})";
+
+World with_pods_made(api::ClusterSpec spec = {}) {
+  World world(std::move(spec));
+  for (int i = 0; i < 4 && world.seen.pods.empty(); ++i) world.pass();
+  return world;
+}
+
+// Up to the point where all members run, and the operator has not seen it yet.
+World with_pods(api::ClusterSpec spec = {}) {
+  auto world = with_pods_made(std::move(spec));
+  world.run_pods();
+  return world;
+}
+
+World formed(api::ClusterSpec spec = {}) {
+  World world(std::move(spec));
+  world.settle();
+  return world;
+}
+
+// ---- How it goes ----
+
+TEST(Bootstrap, FormsAClusterAndThenDoesNothing) {
+  auto world = formed();
+  EXPECT_THAT(world.pod_names(), ElementsAre("c-0", "c-1", "c-2"));
+  EXPECT_EQ(condition(world.status(), "Ready"), "True");
+  EXPECT_EQ(world.status().phase, "Ready");
+  EXPECT_EQ(world.status().cluster_id, World::kClusterId);
+  EXPECT_EQ(world.status().observed_generation, 1);
+  EXPECT_EQ(world.status().ready, "3/3");
+  EXPECT_EQ(world.status().leader, "c-0");
+  auto again = world.decide();
+  EXPECT_THAT(again.stages, IsEmpty());
+  EXPECT_EQ(again.status, world.seen.cluster.status) << "nothing to write";
+  EXPECT_THAT(again.member_statuses, IsEmpty());
+}
+
+TEST(Bootstrap, WritesRecordsThenClaimsThenPodsThenIdentityThenLabels) {
+  auto world = formed();
+  EXPECT_LT(position_of<CreateRecord>(world, true), position_of<CreateClaim>(world, false));
+  EXPECT_LT(position_of<CreateClaim>(world, true), position_of<AllowRun>(world, false));
+  EXPECT_LT(position_of<AllowRun>(world, true), position_of<CreatePod>(world, false));
+  EXPECT_LT(position_of<CreatePod>(world, true), position_of<NoteOnRecord>(world, false));
+  EXPECT_LT(position_of<NoteOnRecord>(world, true), position_of<UpdatePodState>(world, false));
+  EXPECT_LT(position_of<NoteOnClaim>(world, true), position_of<UpdatePodState>(world, false));
+  EXPECT_LT(position_of<UpdatePodState>(world, true), position_of<SetServing>(world, false));
+  EXPECT_EQ(count_of<CreatePod>(world), 3);
+}
+
+TEST(Bootstrap, StaysWithinItsBudgetOfWrites) {
+  auto world = formed();
+  // Beside these: a few writes of status.
+  EXPECT_LE(world.history().size(), 33u);
+}
+
+TEST(Bootstrap, GivesEveryMemberTheSameClusterAndToken) {
+  World world;
+  std::vector<CreatePod> pods;
+  for (int i = 0; i < 4 && pods.empty(); ++i) {
+    pods = steps_of<CreatePod>(world.decide());
+    world.pass();
+  }
+  ASSERT_THAT(pods, SizeIs(3));
+  for (const auto& pod : pods) {
+    EXPECT_EQ(pod.state.initial_cluster,
+              "c-0=https://c-0.c-peer.n.svc:2380,c-1=https://c-1.c-peer.n.svc:2380,"
+              "c-2=https://c-2.c-peer.n.svc:2380");
+    EXPECT_EQ(pod.shape.token, "cluster-uid-1");
+    EXPECT_TRUE(pod.state.formation_open);
+    EXPECT_TRUE(pod.first_pod);
+    EXPECT_EQ(pod.shape.image, "gcr.io/etcd-development/etcd:v3.6.16");
+  }
+}
+
+TEST(Bootstrap, TellsEveryWitnessBeforeItSendsClients) {
+  auto world = with_pods();
+  world.answer();
+  world.pass();  // identity on records, claims, Pods
+  for (const auto& pod : world.seen.pods) {
+    EXPECT_EQ(pod.identity->cluster_id, World::kClusterId);
+    EXPECT_TRUE(pod.identity->started);
+    EXPECT_FALSE(pod.formation_open);
+    EXPECT_FALSE(pod.serving);
+  }
+  world.pass();
+  for (const auto& pod : world.seen.pods) EXPECT_TRUE(pod.serving);
+}
+
+TEST(Bootstrap, SendsNoClientsWhileOneWitnessCannotBeTold) {
+  auto world = with_pods();
+  world.refuses = [](const Step& step) {
+    const auto* note = std::get_if<NoteOnClaim>(&step);
+    return note && note->claim == "data-c-1";
+  };
+  for (int i = 0; i < 5; ++i) {
+    world.answer();
+    world.pass();
+  }
+  for (const auto& pod : world.seen.pods) {
+    EXPECT_FALSE(pod.serving);
+    EXPECT_FALSE(pod.identity->cluster_id) << "Pods come after all claims";
+  }
+  world.refuses = nullptr;
+  world.settle();
+  EXPECT_EQ(condition(world.status(), "Ready"), "True");
+}
+
+TEST(Bootstrap, BelievesAQuorumAndNoFewer) {
+  auto world = with_pods();
+  world.answer();
+  world.seen.answers.resize(1);
+  EXPECT_THAT(steps_of<NoteOnRecord>(world.decide()), IsEmpty());
+  world.answer();
+  world.seen.answers.resize(2);
+  EXPECT_THAT(steps_of<NoteOnRecord>(world.decide()), SizeIs(3));
+}
+
+TEST(Bootstrap, BelievesOnlyTheListOfItsFormation) {
+  auto world = with_pods();
+  auto with_list = [&](const std::function<void(std::vector<ListedMember>&)>& change) {
+    world.answer();
+    for (auto& answer : world.seen.answers) change(*answer.members);
+    return steps_of<NoteOnRecord>(world.decide()).size();
+  };
+  EXPECT_EQ(with_list([](auto&) {}), 3u);
+  EXPECT_EQ(with_list([](auto& list) { list.pop_back(); }), 0u);
+  EXPECT_EQ(with_list([](auto& list) { list.push_back(list.front()); }), 0u);
+  EXPECT_EQ(with_list([](auto& list) { list[0].peer_urls = {"https://elsewhere:2380"}; }), 0u);
+  EXPECT_EQ(with_list([](auto& list) { list[0].learner = true; }), 0u);
+  EXPECT_EQ(with_list([](auto& list) {
+              for (auto& one : list) one.id = MemberId(one.id.value() + 9);
+            }),
+            0u)
+      << "no member answers as the one that the list has for its URL";
+  world.answer();
+  for (auto& answer : world.seen.answers) answer.members.reset();
+  EXPECT_THAT(steps_of<NoteOnRecord>(world.decide()), IsEmpty()) << "no quorum read";
+  world.answer();
+  for (auto& answer : world.seen.answers) answer.asked_at -= std::chrono::seconds(5);
+  EXPECT_THAT(steps_of<NoteOnRecord>(world.decide()), IsEmpty()) << "asked before this attempt";
+}
+
+TEST(Bootstrap, LetsALateMemberJoin) {
+  auto world = with_pods_made();
+  world.pod("c-2")->etcd.waiting = "ContainerCreating";
+  world.run_pods();
+  world.answer();
+  world.pass();
+  world.pass();
+  EXPECT_TRUE(world.pod("c-0")->serving);
+  EXPECT_FALSE(world.pod("c-2")->serving);
+  EXPECT_FALSE(world.pod("c-2")->formation_open);
+  EXPECT_FALSE(world.pod("c-2")->identity->started) << "it may still start with an empty log";
+  EXPECT_EQ(world.pod("c-2")->identity->member_id, World::member_id(Ordinal(2)));
+  world.pod("c-2")->etcd.waiting.reset();
+  world.settle();
+  EXPECT_TRUE(world.pod("c-2")->serving);
+  EXPECT_TRUE(world.claim("data-c-2")->identity->started);
+  EXPECT_EQ(condition(world.status(), "Ready"), "True");
+}
+
+// ---- Crashes ----
+
+// Every write of a bootstrap is followed by a crash once; what comes out is the same cluster, with
+// the same objects.
+TEST(Bootstrap, EndsTheSameWhereverItCrashed) {
+  auto reference = formed();
+  const int writes = static_cast<int>(reference.history().size());
+  for (int crash = 0; crash <= writes; ++crash) {
+    World world;
+    int left = crash;
+    while (left > 0) {
+      world.run_pods();
+      world.answer();
+      int taken = world.pass(left);
+      left -= taken;
+      if (taken == 0) break;
+    }
+    world.settle();
+    EXPECT_EQ(world.pod_names(), reference.pod_names()) << "crash after write " << crash;
+    EXPECT_EQ(world.status().cluster_id, World::kClusterId);
+    EXPECT_EQ(count_of<CreateRecord>(world), 3) << crash;
+    EXPECT_EQ(count_of<CreateClaim>(world), 3) << crash;
+    EXPECT_EQ(count_of<CreatePod>(world), 3) << crash;
+    EXPECT_LE(world.history().size(), reference.history().size() + 3) << crash;
+  }
+}
+
+TEST(Bootstrap, EndsTheSameWhereverItCrashedOnPodBoundStorage) {
+  auto reference = formed(on_empty_dir());
+  const int writes = static_cast<int>(reference.history().size());
+  for (int crash = 0; crash <= writes; ++crash) {
+    World world(on_empty_dir());
+    for (int left = crash; left > 0;) {
+      world.run_pods();
+      world.answer();
+      int taken = world.pass(left);
+      left -= taken;
+      if (taken == 0) break;
+    }
+    world.settle();
+    EXPECT_EQ(world.pod_names(), reference.pod_names()) << "crash after write " << crash;
+    EXPECT_EQ(condition(world.status(), "Ready"), "True") << crash;
+    EXPECT_EQ(world.status().formation, 1);
+    EXPECT_EQ(count_of<CreatePod>(world), 3) << crash;
+  }
+}
+
+TEST(Bootstrap, HoldsPodBoundMembersBackUntilAllAreThere) {
+  World world(on_empty_dir());
+  world.refuses = [](const Step& step) {
+    const auto* create = std::get_if<CreatePod>(&step);
+    return create && create->shape.name == "c-2";
+  };
+  for (int i = 0; i < 6; ++i) world.pass();
+  EXPECT_THAT(world.pod_names(), ElementsAre("c-0", "c-1"));
+  for (const auto& pod : world.seen.pods) EXPECT_FALSE(pod.formation_open);
+  for (const auto& record : world.seen.records) EXPECT_FALSE(record.spec.run);
+  world.delete_pod("c-1");  // it never ran, so it may be made again
+  world.refuses = nullptr;
+  world.settle();
+  EXPECT_THAT(world.pod_names(), ElementsAre("c-0", "c-1", "c-2"));
+  EXPECT_EQ(world.status().formation, 1);
+}
+
+TEST(Bootstrap, TakesAPodBoundMemberForLostOnceItMayHaveRun) {
+  auto world = with_pods_made(on_empty_dir());
+  world.pass();  // opens them
+  for (const auto& pod : world.seen.pods) EXPECT_TRUE(pod.formation_open);
+  world.run_pods();
+  world.delete_pod("c-1");
+  world.answer();
+  auto decision = world.decide();
+  EXPECT_THAT(steps_of<CreatePod>(decision), IsEmpty());
+  ASSERT_NE(disruptive_step(decision), nullptr);
+  EXPECT_THAT(permit_of(*disruptive_step(decision))->proof(), HasSubstr("found no keys"));
+}
+
+TEST(Bootstrap, EndsTheSameWhenStatusIsLostAtAnyPass) {
+  for (int lost = 0; lost < 8; ++lost) {
+    World world;
+    for (int i = 0; i <= lost; ++i) {
+      world.run_pods();
+      world.answer();
+      world.pass();
+    }
+    world.lose_status();
+    world.settle();
+    EXPECT_THAT(world.pod_names(), ElementsAre("c-0", "c-1", "c-2")) << lost;
+    EXPECT_EQ(world.status().cluster_id, World::kClusterId);
+    EXPECT_EQ(world.status().version.target->text(), "3.6.16");
+    EXPECT_EQ(count_of<CreatePod>(world), 3);
+  }
+}
+
+TEST(Bootstrap, KeepsTheVersionThatWasPinnedWhenStatusAndDefaultChange) {
+  auto world = formed();
+  world.lose_status();
+  world.seen.op.default_version = {3, 7, 3};
+  world.settle();
+  EXPECT_EQ(world.status().version.target->text(), "3.6.16");
+  EXPECT_EQ(condition(world.status(), "Ready"), "True");
+}
+
+// ---- Names that are in the way ----
+
+TEST(Bootstrap, WaitsForWhatAnEarlierClusterLeaves) {
+  World world;
+  RecordFacts old;
+  old.name = "c-0";
+  old.uid = Uid("old-record");
+  old.controller = Uid("old-cluster");
+  old.spec.identity.cluster_uid = Uid("old-cluster");
+  world.seen.records.push_back(old);
+  auto decision = world.decide();
+  EXPECT_THAT(codes_of(decision, "bootstrap"), ElementsAre("OldObjects"));
+  EXPECT_THAT(message_of(decision, "OldObjects"), HasSubstr("EtcdMember c-0"));
+  EXPECT_THAT(steps_of<CreateRecord>(decision), IsEmpty());
+  world.seen.records.clear();
+  world.settle();
+  EXPECT_THAT(world.pod_names(), ElementsAre("c-0", "c-1", "c-2"));
+}
+
+TEST(Bootstrap, StepsOverVolumesThatAnEarlierClusterKept) {
+  World world;
+  ClaimFacts old;
+  old.name = "data-c-1";
+  old.ordinal = Ordinal(1);
+  old.uid = Uid("old-claim");
+  old.identity = api::Identity{};
+  old.identity->cluster_uid = Uid("old-cluster");
+  old.identity->ordinal = Ordinal(1);
+  old.identity->formation = {1, Ordinal(0), 3};
+  old.identity->cluster_id = ClusterId(0xdead);
+  world.seen.claims.push_back(old);
+  world.settle();
+  EXPECT_THAT(world.pod_names(), ElementsAre("c-2", "c-3", "c-4"));
+  EXPECT_EQ(world.claim("data-c-1")->uid, Uid("old-claim")) << "it is left alone";
+  EXPECT_EQ(world.status().cluster_id, World::kClusterId) << "and not believed";
+}
+
+TEST(Bootstrap, WaitsByNameForASecretThatSomebodyElseHas) {
+  World world;
+  SharedFacts other{.which = Shared::kPeerCa, .uid = Uid("theirs")};
+  other.cluster_uid = Uid("other");
+  world.seen.shared.push_back(other);
+  auto decision = world.decide();
+  EXPECT_THAT(message_of(decision, "NameTaken"), HasSubstr("Secret c-peer-ca"));
+  world.pass();
+  world.pass();
+  world.pass();
+  EXPECT_THAT(world.seen.pods, IsEmpty()) << "without a certificate no member starts";
+  EXPECT_EQ(world.shared(Shared::kPeerCa)->uid, Uid("theirs"));
+}
+
+// ---- Giving up ----
+
+TEST(Bootstrap, StartsAnewWhenAMemberLostItsDataBeforeThereWereKeys) {
+  auto world = with_pods();
+  world.end_container("c-0", launch::kExitUnsure, kUnsure);
+  world.answer();
+  auto decision = world.decide();
+  const auto* step = disruptive_step(decision);
+  ASSERT_NE(step, nullptr);
+  ASSERT_TRUE(std::holds_alternative<AbandonFormation>(*step));
+  EXPECT_THAT(permit_of(*step)->proof(), HasSubstr("found no keys"));
+  world.pass();
+  world.advance(std::chrono::seconds(30));
+  world.settle();
+  EXPECT_THAT(world.pod_names(), ElementsAre("c-3", "c-4", "c-5"));
+  EXPECT_EQ(world.status().formation, 2);
+  EXPECT_THAT(world.seen.records, SizeIs(3));
+  EXPECT_THAT(world.seen.claims, SizeIs(3));
+  EXPECT_EQ(world.status().cluster_id, ClusterId(World::kClusterId.value() + 1));
+}
+
+TEST(Bootstrap, KeepsNumberAndOrdinalsInMindUntilTheNextRecordsAreThere) {
+  auto world = with_pods();
+  world.end_container("c-0", launch::kExitUnsure, kUnsure);
+  world.answer();
+  world.pass();
+  world.lose_status();
+  auto decision = world.decide();
+  auto discards = steps_of<DiscardFormation>(decision);
+  ASSERT_THAT(discards, SizeIs(1));
+  EXPECT_THAT(discards[0].pods, SizeIs(3));
+  EXPECT_THAT(discards[0].records, IsEmpty()) << "the next formation has no records yet";
+  world.advance(std::chrono::seconds(30));
+  for (const auto& record : steps_of<CreateRecord>(world.decide())) {
+    EXPECT_EQ(record.spec.identity.formation.number, 2);
+    EXPECT_GE(record.spec.identity.ordinal.value(), 3);
+  }
+}
+
+TEST(Bootstrap, OpensFormationsAtGrowingIntervals) {
+  auto world = with_pods();
+  world.end_container("c-0", launch::kExitUnsure, kUnsure);
+  world.answer();
+  world.pass();
+  auto decision = world.decide();
+  EXPECT_THAT(codes_of(decision, "bootstrap"), Contains("FormationBackoff"));
+  EXPECT_THAT(steps_of<CreateRecord>(decision), IsEmpty());
+  ASSERT_TRUE(decision.look_again_in);
+  EXPECT_LE(*decision.look_again_in, std::chrono::seconds(5));
+  world.advance(std::chrono::seconds(5));
+  EXPECT_THAT(steps_of<CreateRecord>(world.decide()), SizeIs(3));
+}
+
+TEST(Bootstrap, TakesAQuorumWithKeysForFormedThoughAMemberIsLost) {
+  auto world = with_pods();
+  world.end_container("c-0", launch::kExitUnsure, kUnsure);
+  world.set_keys(5);
+  world.answer();
+  auto decision = world.decide();
+  EXPECT_EQ(disruptive_step(decision), nullptr);
+  EXPECT_THAT(steps_of<NoteOnRecord>(decision), SizeIs(3));
+}
+
+TEST(Bootstrap, FreezesWhenItCannotProveThatNothingIsLost) {
+  auto world = with_pods();
+  world.end_container("c-0", launch::kExitUnsure, kUnsure);
+  world.silence();
+  auto decision = world.decide();
+  EXPECT_EQ(disruptive_step(decision), nullptr);
+  EXPECT_THAT(codes_of(decision, "bootstrap"), ElementsAre("FormationInDoubt"));
+  EXPECT_EQ(condition(*decision.status, "Frozen"), "True");
+  EXPECT_THAT(decision.status->phase, HasSubstr("Frozen: c-0"));
+}
+
+TEST(Bootstrap, NeverDeletesAVolumeWithDataOfNobody) {
+  api::ClusterSpec spec;
+  spec.replicas = 1;
+  auto world = with_pods(spec);
+  world.end_container("c-0", launch::kExitUnsure,
+                      R"({"verdict":"unsure","reason":"there is data","data":true})");
+  world.answer();
+  auto decision = world.decide();
+  EXPECT_EQ(disruptive_step(decision), nullptr);
+  EXPECT_EQ(condition(*decision.status, "Frozen"), "True");
+}
+
+TEST(Bootstrap, StartsAnewWhenAClaimIsDeletedBeforeAnythingRan) {
+  World world;
+  for (int i = 0; i < 4 && world.seen.pods.empty(); ++i) world.pass();
+  world.delete_claim("data-c-1");
+  auto decision = world.decide();
+  const auto* step = disruptive_step(decision);
+  ASSERT_NE(step, nullptr);
+  EXPECT_THAT(permit_of(*step)->proof(), HasSubstr("can ever have started"));
+  EXPECT_THAT(steps_of<CreateClaim>(decision), IsEmpty()) << "it is not made anew";
+}
+
+// ---- Changes before it has formed ----
+
+TEST(Bootstrap, TakesUpACorrectedImageByNewPodsOnTheSameVolumes) {
+  api::ClusterSpec spec;
+  spec.image.tag = "no-such-tag";
+  World world(spec);
+  for (int i = 0; i < 4 && world.seen.pods.empty(); ++i) world.pass();
+  for (auto& pod : world.seen.pods) {
+    pod.etcd.waiting = "ImagePullBackOff";
+    pod.etcd.waiting_message = "manifest unknown";
+  }
+  world.pass();
+  EXPECT_THAT(message_of(world.decide(), "ImagePullBackOff"), HasSubstr("manifest unknown"));
+  auto volumes = world.seen.claims;
+  world.edit([](api::ClusterSpec& edited) { edited.image.tag.reset(); });
+  for (int i = 0; i < 8; ++i) {
+    EXPECT_LE(steps_of<ReplaceUnformedPod>(world.decide()).size(), 1u) << "one at a time";
+    world.pass();
+  }
+  world.settle();
+  EXPECT_THAT(world.pod_names(), ElementsAre("c-0", "c-1", "c-2"));
+  for (const auto& volume : volumes) EXPECT_EQ(world.claim(volume.name)->uid, volume.uid);
+  EXPECT_EQ(condition(world.status(), "Ready"), "True");
+  EXPECT_EQ(world.status().observed_generation, 2);
+}
+
+TEST(Bootstrap, FormsWithTheSizeThatItWasOpenedWith) {
+  auto world = with_pods();
+  world.edit([](api::ClusterSpec& edited) { edited.replicas = 5; });
+  EXPECT_THAT(codes_of(world.decide(), "bootstrap"), Contains("ReplicasWait"));
+  for (int i = 0; i < 6; ++i) {
+    world.answer();
+    world.pass();
+  }
+  EXPECT_THAT(world.pod_names(), SizeIs(3));
+  EXPECT_EQ(world.status().cluster_id, World::kClusterId);
+  // And then it says what it cannot do yet.
+  EXPECT_THAT(message_of(world.decide(), "InvalidSpec"),
+              HasSubstr("spec.replicas: cannot be changed from 3 to 5 yet"));
+  EXPECT_EQ(world.status().observed_generation, 0);
+}
+
+TEST(Bootstrap, OfAClusterThatWasFormedAndLostAllIsLeftToAPerson) {
+  auto world = formed(on_empty_dir());
+  world.seen.pods.clear();
+  world.seen.answers.clear();
+  auto decision = world.decide();
+  EXPECT_THAT(decision.stages, IsEmpty());
+  EXPECT_THAT(codes_of(decision, "bootstrap"), ElementsAre("DataLost"));
+  EXPECT_EQ(condition(*decision.status, "Frozen"), "True");
+  world.seen.records.clear();
+  EXPECT_THAT(codes_of(world.decide(), "bootstrap"), ElementsAre("DataLost"))
+      << "status alone remembers it";
+  EXPECT_THAT(world.decide().stages, IsEmpty());
+}
+
+}  // namespace
+}  // namespace quorate::plan

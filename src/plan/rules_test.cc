@@ -1,0 +1,230 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "plan/world_test.h"
+
+// The rules that keep our hands off, and what status says.
+namespace quorate::plan {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+World formed() {
+  World world;
+  world.settle();
+  return world;
+}
+
+TEST(Ownership, LeavesAnotherOperatorsClusterAlone) {
+  auto world = formed();
+  world.seen.op.identity = "another";
+  world.delete_pod("c-0");
+  auto decision = world.decide();
+  EXPECT_THAT(decision.stages, IsEmpty());
+  EXPECT_FALSE(decision.status) << "not even status is ours to write";
+  EXPECT_THAT(decision.member_statuses, IsEmpty());
+}
+
+TEST(Teardown, ActsNoMore) {
+  auto world = formed();
+  world.seen.cluster.deleting = true;
+  world.delete_pod("c-0");
+  auto decision = world.decide();
+  EXPECT_THAT(decision.stages, IsEmpty());
+  EXPECT_EQ(decision.status->phase, "Being deleted");
+}
+
+TEST(Teardown, StopsAFormationAtAnyPoint) {
+  for (int passes = 0; passes < 5; ++passes) {
+    World world;
+    for (int i = 0; i < passes; ++i) world.pass();
+    world.seen.cluster.deleting = true;
+    EXPECT_THAT(world.decide().stages, IsEmpty()) << passes;
+  }
+}
+
+TEST(Pause, ObservesAndReportsOnly) {
+  auto world = formed();
+  world.edit([](api::ClusterSpec& spec) { spec.paused = true; });
+  world.delete_pod("c-0");
+  world.answer();
+  auto decision = world.decide();
+  EXPECT_THAT(decision.stages, IsEmpty());
+  EXPECT_EQ(decision.status->phase, "Paused");
+  EXPECT_EQ(decision.status->ready, "2/3") << "it still looks";
+  EXPECT_EQ(decision.status->observed_generation, 1);
+  world.publish(decision);
+  world.advance(std::chrono::hours(24));
+  world.answer();
+  for (const auto& entry : world.decide().status->waiting)
+    EXPECT_FALSE(entry.deadline) << "a person's wish is not late";
+}
+
+TEST(Pause, WorksOnASpecThatIsOtherwiseInvalid) {
+  auto world = formed();
+  world.edit([](api::ClusterSpec& spec) {
+    spec.paused = true;
+    spec.replicas = 99;
+  });
+  world.delete_pod("c-0");
+  EXPECT_THAT(world.decide().stages, IsEmpty());
+}
+
+TEST(Validity, GoesOnWithTheLastGoodSpec) {
+  auto world = formed();
+  world.edit([](api::ClusterSpec& spec) { spec.replicas = 99; });
+  world.delete_pod("c-0");
+  auto decision = world.decide();
+  EXPECT_EQ(message_of(decision, "InvalidSpec"), "spec.replicas: 99 must be between 1 and 9");
+  EXPECT_THAT(steps_of<CreatePod>(decision), SizeIs(1)) << "healing does not wait for a good spec";
+  EXPECT_EQ(decision.status->target->replicas, 3);
+  EXPECT_EQ(decision.status->observed_generation, 1);
+  world.edit([](api::ClusterSpec& spec) { spec.replicas = 3; });
+  world.settle();
+  EXPECT_EQ(condition(world.status(), "Ready"), "True") << "a correction needs no clean-up";
+  EXPECT_EQ(world.status().observed_generation, 3);
+}
+
+TEST(Validity, DoesNothingWithoutAGoodSpec) {
+  World world;
+  world.seen.cluster.declared.reset();
+  world.seen.cluster.undecodable = "spec.replica: there is no such field";
+  auto decision = world.decide();
+  EXPECT_THAT(decision.stages, IsEmpty());
+  EXPECT_EQ(message_of(decision, "InvalidSpec"), "spec: spec.replica: there is no such field");
+  World badly_named;
+  badly_named.seen.cluster.key.name = "9-lives";
+  EXPECT_THAT(badly_named.decide().stages, IsEmpty());
+  EXPECT_THAT(message_of(badly_named.decide(), "InvalidSpec"), HasSubstr("metadata.name"));
+}
+
+TEST(Validity, RefusesEditsOfAFormedClusterAlsoWhenStatusIsLost) {
+  auto world = formed();
+  world.edit([](api::ClusterSpec& spec) {
+    spec.replicas = 5;
+    spec.version = api::EtcdVersion{3, 7, 3};
+    spec.tls.peer.mode = api::TlsMode::kDisabled;
+  });
+  world.lose_status();
+  auto text = message_of(world.decide(), "InvalidSpec");
+  EXPECT_THAT(text, HasSubstr("spec.replicas"));
+  EXPECT_THAT(text, HasSubstr("spec.version"));
+  EXPECT_THAT(text, HasSubstr("spec.tls.peer.mode"));
+  EXPECT_THAT(world.decide().stages, IsEmpty());
+}
+
+TEST(Doubt, FreezesWhenWitnessesContradictEachOther) {
+  auto world = formed();
+  world.claim("data-c-1")->identity->cluster_id = ClusterId(0xbeef);
+  world.delete_pod("c-0");
+  auto decision = world.decide();
+  EXPECT_THAT(codes_of(decision, "doubt"), ElementsAre("IdentityInDoubt"));
+  EXPECT_THAT(steps_of<CreatePod>(decision), IsEmpty());
+  EXPECT_EQ(disruptive_step(decision), nullptr);
+  EXPECT_EQ(condition(*decision.status, "Frozen"), "True");
+}
+
+TEST(Doubt, KeepsClientsAwayFromAMemberThatAnswersAsAnother) {
+  auto world = formed();
+  world.answer();
+  world.seen.answers[1].cluster_id = ClusterId(0xbeef);
+  auto steps = steps_of<SetServing>(world.decide());
+  ASSERT_THAT(steps, SizeIs(1));
+  EXPECT_EQ(steps[0].pod, "c-1");
+  EXPECT_FALSE(steps[0].serving);
+}
+
+TEST(Doubt, FreezesWhenAFormationCannotBe) {
+  auto world = formed();
+  world.record("c-0")->spec.identity.formation.size = 1'000'000;
+  EXPECT_THAT(codes_of(world.decide(), "doubt"), SizeIs(1));
+}
+
+// ---- Status ----
+
+TEST(Status, SaysAvailableOnlyAfterAQuorumConfirmedARead) {
+  auto world = formed();
+  EXPECT_EQ(condition(world.status(), "Available"), "True");
+  for (auto& answer : world.seen.answers) {
+    answer.members.reset();
+    answer.keys.reset();
+  }
+  EXPECT_EQ(condition(*world.decide().status, "Available"), "False");
+  world.answer();
+  world.seen.answers.resize(1);
+  EXPECT_EQ(condition(*world.decide().status, "Available"), "False");
+  EXPECT_EQ(world.decide().status->ready, "1/3");
+}
+
+TEST(Status, ForgetsAnswersThatAreOld) {
+  auto world = formed();
+  world.advance(std::chrono::seconds(59));
+  EXPECT_EQ(condition(*world.decide().status, "Available"), "True");
+  world.advance(std::chrono::seconds(2));
+  EXPECT_EQ(condition(*world.decide().status, "Available"), "False");
+}
+
+TEST(Status, KeepsSinceAndSaysWhenItIsLate) {
+  World world;
+  for (int i = 0; i < 4 && world.seen.pods.empty(); ++i) world.pass();
+  world.pod("c-0")->unschedulable = "no node";
+  world.pass();
+  auto first = world.status();
+  EXPECT_EQ(condition(first, "Progressing"), "True");
+  EXPECT_EQ(condition(first, "Degraded"), "False");
+  world.advance(std::chrono::minutes(11));
+  world.pass();
+  EXPECT_EQ(condition(world.status(), "Degraded"), "True");
+  auto since = [](const api::ClusterStatus& status) {
+    for (const auto& entry : status.waiting)
+      if (entry.reason == "Unschedulable") return entry.since;
+    return WallTime();
+  };
+  EXPECT_EQ(since(first), since(world.status()));
+  EXPECT_THAT(world.status().find_condition("Degraded")->message,
+              HasSubstr("longer than expected"));
+}
+
+TEST(Status, MovesTransitionTimesOnlyWithTheStatus) {
+  auto world = formed();
+  auto before = world.status();
+  world.advance(std::chrono::hours(1));
+  world.answer();
+  auto after = *world.decide().status;
+  EXPECT_EQ(after, before) << "an hour later there is nothing to write";
+}
+
+TEST(Status, SaysWhoseTheClusterIs) { EXPECT_EQ(formed().status().operator_identity, "quorate"); }
+
+TEST(Status, ShowsCertificatesThatExpire) {
+  auto world = formed();
+  world.shared(Shared::kPeerTls)->certificate->not_after = world.seen.now.wall;
+  EXPECT_EQ(condition(*world.decide().status, "CertificatesValid"), "False");
+}
+
+TEST(MemberStatus, IsWrittenOnceItServes) {
+  auto world = formed();
+  EXPECT_TRUE(world.record("c-0")->status.ready);
+  EXPECT_EQ(world.record("c-0")->status.version, "3.6.16");
+  EXPECT_EQ(world.record("c-0")->status.pod_uid, world.pod("c-0")->uid);
+  world.delete_pod("c-0");
+  auto updates = world.decide().member_statuses;
+  ASSERT_THAT(updates, SizeIs(1));
+  EXPECT_FALSE(updates[0].status.ready);
+}
+
+TEST(Decide, TakesItsRuleTable) {
+  World world;
+  const Rule only_pause[] = {{"x", [](const Situation&) { return Finding{}; }}};
+  auto decision = decide(world.seen, only_pause);
+  EXPECT_THAT(decision.stages, IsEmpty());
+  EXPECT_THAT(decision.rulings, SizeIs(1));
+  EXPECT_THAT(rules(), SizeIs(7));
+}
+
+}  // namespace
+}  // namespace quorate::plan

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "plan/decide.h"
+#include "plan/observation.h"
+
+// A small world for tests of the decision core: it shows itself as an observation and takes steps
+// as an executor would. No clock runs and nothing happens by itself: a test says what etcd, kubelet
+// and people do.
+namespace quorate::plan {
+
+class World {
+ public:
+  explicit World(api::ClusterSpec spec = {});
+
+  Observation seen;  // the truth, and what is observed of it
+
+  // Who may refuse a write: tests put a predicate here. Absent: nobody.
+  std::function<bool(const Step&)> refuses;
+
+  [[nodiscard]] Decision decide() const;
+
+  // Takes the steps of a decision as an executor does: stage by stage, not beyond an essential
+  // stage that failed, and not more than `at_most` of them (a crash). Returns how many were taken.
+  int carry_out(const Decision& decision, int at_most = 1000);
+  void publish(const Decision& decision);
+  // One whole pass. Returns how many steps were taken.
+  int pass(int at_most = 1000);
+  // Passes until nothing is done any more, kubelet and etcd doing their part in between. Fails the
+  // test if that never happens.
+  void settle();
+
+  // ---- What others do ----
+
+  void advance(std::chrono::seconds time);
+  // Every Pod's container runs; every running member of a formation whose quorum runs answers.
+  void run_pods();
+  void answer();
+  void silence();  // nobody answers any more
+  void edit(const std::function<void(api::ClusterSpec&)>& change);
+  void lose_status() { seen.cluster.status.reset(); }
+  void delete_pod(const std::string& name);
+  void delete_claim(const std::string& name);
+  void delete_record(const std::string& name);
+  // The container of a Pod ended with this code and message, and waits to be started again.
+  void end_container(const std::string& pod, int code, const std::string& message);
+  void set_keys(std::int64_t keys) { keys_ = keys; }
+
+  // ---- What a test asks ----
+
+  [[nodiscard]] RecordFacts* record(const std::string& name);
+  [[nodiscard]] ClaimFacts* claim(const std::string& name);
+  [[nodiscard]] PodFacts* pod(const std::string& name);
+  [[nodiscard]] SharedFacts* shared(Shared which);
+  [[nodiscard]] std::vector<std::string> pod_names() const;
+  [[nodiscard]] const api::ClusterStatus& status() const { return *seen.cluster.status; }
+  [[nodiscard]] const std::vector<Step>& history() const { return history_; }
+
+  static constexpr ClusterId kClusterId{0xcafe};
+  static MemberId member_id(Ordinal ordinal) {
+    return MemberId(0x100 + static_cast<std::uint64_t>(ordinal.value()));
+  }
+
+ private:
+  // Whether it could be done.
+  bool take(const Step& step);
+  bool on(const ApplyShared& step);
+  bool on(const CreateAuthority& step);
+  bool on(const IssueLeaf& step);
+  bool on(const CreateRecord& step);
+  bool on(const CreateClaim& step);
+  bool on(const AllowRun& step);
+  bool on(const CreatePod& step);
+  bool on(const NoteOnRecord& step);
+  bool on(const NoteOnClaim& step);
+  bool on(const UpdatePodState& step);
+  bool on(const SetServing& step);
+  bool on(const GrowClaim& step);
+  bool on(const RemoveFinishedPod& step);
+  bool on(const AbandonFormation& step);
+  bool on(const DiscardFormation& step);
+  bool on(const ReplaceUnformedPod& step);
+  SharedFacts& own_shared(Shared which);
+  Uid new_uid();
+  [[nodiscard]] std::vector<ListedMember> listed(const api::Formation& formation) const;
+
+  std::vector<Step> history_;
+  std::set<int> ever_ran_;  // ordinals whose etcd had a log
+  std::int64_t keys_ = 0;
+  int uids_ = 0;
+};
+
+// Steps of a kind in a decision.
+template <class T>
+std::vector<T> steps_of(const Decision& decision) {
+  std::vector<T> out;
+  for (const auto& stage : decision.stages)
+    for (const auto& step : stage.steps)
+      if (const auto* one = std::get_if<T>(&step)) out.push_back(*one);
+  return out;
+}
+
+// The codes of all verdicts of a rule.
+std::vector<std::string> codes_of(const Decision& decision, std::string_view rule);
+// The message of the first verdict with this code; empty if there is none.
+std::string message_of(const Decision& decision, std::string_view code);
+std::string condition(const api::ClusterStatus& status, std::string_view type);  // True, False, ...
+
+}  // namespace quorate::plan
