@@ -1,8 +1,8 @@
 #include "node/pod_view.h"
 
-#include "base/bytes.h"
 #include "json/quantity.h"
 #include "json/timestamp.h"
+#include "node/metadata.h"
 
 namespace quorate::node {
 namespace {
@@ -78,22 +78,9 @@ class PodReader {
 // --- metadata
 
 void PodReader::metadata(Reader& in) {
-  // kube::Meta reads the whole of it; what it leaves out is read from the same text once more.
-  auto text = std::string(in.raw());
-  json::Projector again;
-  auto done = again.read(text, [&](Reader& meta) { read(meta, out_.meta); });
-  if (done)
-    done = again.read(text, [&](Reader& meta) {
-      meta.fields([&](string_view key, Reader& value) {
-        if (key == "deletionGracePeriodSeconds")
-          out_.deletion_grace = seconds_of(value);
-        else if (key == "annotations")
-          value.fields([&](string_view name, Reader& annotation) {
-            out_.annotations.emplace(name, annotation.text());
-          });
-      });
-    });
-  if (!done) in.fail(done.error().code(), done.error().text());
+  read_metadata(in, out_.meta, out_.annotations, [&](string_view key, Reader& value) {
+    if (key == "deletionGracePeriodSeconds") out_.deletion_grace = seconds_of(value);
+  });
 }
 
 // --- containers

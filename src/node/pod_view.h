@@ -11,13 +11,12 @@
 #include "base/time.h"
 #include "json/projection.h"
 #include "kube/object.h"
+#include "node/text_map.h"
 
 namespace quorate::node {
 
 // The parts of a Pod that a node honours. What it cannot honour is collected in `unsupported`, so
 // that such a Pod is refused and not run otherwise than it says.
-
-using TextMap = std::map<std::string, std::string, std::less<>>;
 
 // One entry of `env`.
 struct EnvVar {

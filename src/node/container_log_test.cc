@@ -1,0 +1,49 @@
+#include "node/container_log.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "node/small_file.h"
+
+namespace quorate::node {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ContainerLogTest : public testing::Test {
+ protected:
+  ContainerLogTest() {
+    std::string pattern = fs::temp_directory_path() / "quorate-log-XXXXXX";
+    dir_ = ::mkdtemp(pattern.data());
+  }
+  ~ContainerLogTest() override { fs::remove_all(dir_); }
+  std::string path() const { return dir_ + "/0.log"; }
+  std::string dir_;
+};
+
+TEST_F(ContainerLogTest, IsAppendedToAlsoWhenOpenedAgain) {
+  ContainerLog::open(path(), 100)->append("one\n");
+  auto log = ContainerLog::open(path(), 100);
+  log->append("two\n");
+  EXPECT_EQ(*read_small_file(path()), "one\ntwo\n");
+  EXPECT_EQ(log->tail(4), "two\n");
+  EXPECT_EQ(log->tail(100), "one\ntwo\n");
+}
+
+TEST_F(ContainerLogTest, TurnsOverAtALineEndAndKeepsOneOld) {
+  auto log = ContainerLog::open(path(), 10);
+  log->append("aaaa\n");
+  log->append("bb");
+  log->append("bb\ncccc\n");  // finishes the line in the old file
+  EXPECT_EQ(*read_small_file(path() + ".1"), "aaaa\nbbbb\n");
+  EXPECT_EQ(*read_small_file(path()), "cccc\n");
+  log->append("dddddd\neeee\n");
+  EXPECT_EQ(*read_small_file(path() + ".1"), "cccc\ndddddd\n");
+  EXPECT_EQ(*read_small_file(path()), "eeee\n");
+  EXPECT_EQ(std::distance(fs::directory_iterator(dir_), fs::directory_iterator()), 2);
+}
+
+}  // namespace
+}  // namespace quorate::node

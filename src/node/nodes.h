@@ -1,0 +1,85 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/log.h"
+#include "kube/api.h"
+#include "node/images.h"
+#include "node/node.h"
+#include "node/service_network.h"
+
+namespace quorate::node {
+
+struct NodesOptions {
+  std::string directory;  // what the nodes keep; absolute
+  std::string prefix = "node-";
+  int first = 1;  // number of the first node; two processes of one fabric use different ones
+  int count = 1;
+  ImageTable images;
+  TextMap labels;
+  PodPolicy policy;
+  Duration lease_period = std::chrono::seconds(10);
+  Duration shutdown_grace = std::chrono::seconds(5);
+  std::size_t log_limit = std::size_t{10} << 20;
+  bool keep_logs = false;
+  bool services = true;                     // DNS and addresses of Services
+  bool storage_class = true;                // makes the class `local`, the default one
+  std::optional<SocketAddress> api_server;  // what stands behind the Service default/kubernetes
+};
+
+// To be called first, while the process has one thread and is inside of a fabric: takes the process
+// into a mount namespace of its own, with a tmpfs for what must not outlive it. The error says so
+// if this is no fabric, or what the kernel refuses.
+[[nodiscard]] Result<void> prepare_node_process(const std::string& directory);
+
+// The nodes that one process plays, and what they share.
+class Nodes {
+ public:
+  // kInvalid for options that cannot be.
+  [[nodiscard]] static Result<std::unique_ptr<Nodes>> make(rt::Runtime runtime, kube::Api& api,
+                                                           NodesOptions options, Log log);
+
+  // Until stop() has been carried out: all containers have ended. Cancelled: a power cut.
+  Task<Result<void>> run();
+  void stop();
+
+  // One node alone, by its name; kNotFound. Powered off, all of its Pods vanish at once and nobody
+  // is told; powered on, it boots and runs the Pods that are still bound to it.
+  Task<Result<void>> power_off(std::string node);
+  Result<void> power_on(const std::string& node);
+  // nullptr if it is off or unknown.
+  [[nodiscard]] Node* find(const std::string& node);
+
+ private:
+  // A slot is a machine: a node runs in it while it is on.
+  struct Slot {
+    int number = 0;
+    std::unique_ptr<Node> node;
+    std::unique_ptr<rt::TaskGroup> life;
+  };
+
+  Nodes(rt::Runtime runtime, kube::Api& api, NodesOptions options, Log log);
+  Result<void> boot(const std::string& name, Slot& slot);
+  Task<Result<void>> prepare_cluster();
+  Task<Result<void>> make_class();
+  Task<Result<void>> find_api_service();
+  Task<Result<void>> live();
+  Task<void> end_lives();
+
+  rt::Runtime runtime_;
+  kube::Api& api_;
+  NodesOptions options_;
+  Log log_;
+  kube::Client client_;
+  ClusterView cluster_;
+  ServiceNetwork services_;
+  Environment base_environment_;
+  std::map<std::string, Slot> slots_;
+  bool stopping_ = false;
+  rt::Signal changed_;
+};
+
+}  // namespace quorate::node

@@ -1,0 +1,155 @@
+#include "tests/integration/node_world.h"
+
+#include <fcntl.h>
+
+#include <csignal>
+#include <fstream>
+#include <sstream>
+
+#include "node/fabric.h"
+#include "tests/support/fixture_error.h"
+#include "tests/support/wait.h"
+
+namespace quorate::node {
+namespace {
+
+namespace fs = std::filesystem;
+using support::FixtureError;
+using support::Look;
+
+std::string read_file(const fs::path& path) {
+  std::ostringstream out;
+  out << std::ifstream(path).rdbuf();
+  return out.str();
+}
+
+}  // namespace
+
+NodeProcess::~NodeProcess() {
+  if (pid_ > 0) kill();
+}
+
+void NodeProcess::start() {
+  std::fflush(nullptr);
+  pid_ = ::fork();
+  if (pid_ < 0) throw FixtureError("fork failed");
+  if (pid_ > 0) return;
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  int log = ::open(log_.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
+  ::dup2(log, 2);
+  RunNodesOptions run;
+  run.kubeconfig = kubeconfig_;
+  run.nodes = options_;
+  run.log_format = LogFormat::kHuman;
+  run.log_level = LogLevel::kDebug;
+  auto ended = run_nodes(std::move(run));
+  if (!ended) std::fprintf(stderr, "run_nodes: %s\n", ended.error().text().c_str());
+  std::fflush(nullptr);
+  ::_exit(ended ? 0 : 1);
+}
+
+void NodeProcess::stop() {
+  ::kill(pid_, SIGTERM);
+  int status = 0;
+  ::waitpid(pid_, &status, 0);
+  pid_ = 0;
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "status " << status;
+}
+
+void NodeProcess::kill() {
+  ::kill(pid_, SIGKILL);
+  ::waitpid(pid_, nullptr, 0);
+  pid_ = 0;
+}
+
+World::World(const std::string& directory, Options options) : directory_(directory) {
+  auto fabric = Fabric::make({directory});
+  if (!fabric) throw FixtureError(fabric.error().text());
+  if (auto entered = fabric->enter(); !entered) throw FixtureError(entered.error().text());
+  support::KubeOptions kube;
+  kube.controller_manager = true;
+  kube.scheduler = true;
+  kube_ = std::make_unique<support::KubeCluster>(kube);
+  NodesOptions nodes;
+  nodes.directory = directory + "/nodes";
+  nodes.count = options.nodes;
+  nodes.policy.backoff_base = options.backoff_base;
+  nodes.keep_logs = true;
+  fs::create_directories(directory + "/image");
+  if (auto added = nodes.images.add("test=" + directory + "/image"); !added)
+    throw FixtureError(added.error().text());
+  nodes_ =
+      std::make_unique<NodeProcess>(kube_->admin_kubeconfig(), nodes, directory + "/nodes.log");
+  nodes_->start();
+  for (int number = 1; number <= options.nodes; ++number)
+    await("node", "node-" + std::to_string(number), "/status/conditions/3/status", "True");
+}
+
+json::Value World::get(const std::string& kind, const std::string& name) {
+  auto answer = kube_->kubectl({"get", kind, name, "-o", "json", "--ignore-not-found"});
+  if (!answer.ok()) throw FixtureError(answer.err);
+  if (answer.out.empty()) return nullptr;
+  auto value = json::parse(answer.out);
+  if (!value) throw FixtureError(value.error().text());
+  return *value;
+}
+
+std::string World::kubectl(const std::vector<std::string>& arguments) {
+  auto answer = kube_->kubectl(arguments);
+  if (!answer.ok()) throw FixtureError(answer.err);
+  return answer.out;
+}
+
+void World::await(const std::string& kind, const std::string& name, const std::string& pointer,
+                  const std::string& wanted, std::chrono::seconds within) {
+  support::eventually(within, kind + " " + name + " " + pointer + " = " + wanted, [&] {
+    auto object = get(kind, name);
+    const auto* found = json::find(object, pointer);
+    auto seen = !found               ? std::string("nothing")
+                : found->is_string() ? std::string(found->as_string())
+                                     : json::render(*found);
+    return Look(seen == wanted, seen == wanted ? "" : seen + " in " + json::render(object));
+  });
+}
+
+void World::await_ready(const std::string& pod) {
+  support::eventually(std::chrono::seconds(60), "pod " + pod + " is ready", [&] {
+    auto object = get("pod", pod);
+    const auto* conditions = json::find(object, "/status/conditions");
+    if (conditions && conditions->is_array())
+      for (const auto& condition : conditions->as_array())
+        if (json::text_or(condition, "/type", "") == "Ready" &&
+            json::text_or(condition, "/status", "") == "True")
+          return Look(true);
+    return Look(false, json::render(object));
+  });
+}
+
+void World::await_gone(const std::string& kind, const std::string& name) {
+  support::eventually(std::chrono::seconds(60), kind + " " + name + " is gone", [&] {
+    auto object = get(kind, name);
+    return Look(object.is_null(), json::render(object));
+  });
+}
+
+std::string World::log_of(const std::string& pod, const std::string& container, int attempt) {
+  for (const auto& node : fs::directory_iterator(directory_ + "/nodes")) {
+    std::error_code ignored;
+    for (const auto& logs : fs::directory_iterator(node.path() / "logs", ignored))
+      if (logs.path().filename().string().starts_with("default_" + pod + "_"))
+        return read_file(logs.path() / container / (std::to_string(attempt) + ".log"));
+  }
+  return "";
+}
+
+std::vector<std::string> processes_named(const std::string& marker) {
+  std::vector<std::string> out;
+  for (const auto& entry : fs::directory_iterator("/proc")) {
+    auto command = read_file(entry.path() / "cmdline");
+    if (command.find(marker) != std::string::npos)
+      out.push_back(entry.path().filename().string() + " " + command);
+  }
+  return out;
+}
+
+}  // namespace quorate::node
