@@ -36,7 +36,16 @@ void read_details(json::Reader& in, Status& out) {
   });
 }
 
-Code code_of(int http, Effect effect) {
+// A patch that names a UID and meets another object: the server takes it for an attempt to change
+// the UID (422), we for what it is.
+bool is_another_object(const Status& status) {
+  return std::any_of(status.causes.begin(), status.causes.end(),
+                     [](const Status::Cause& cause) { return cause.field == "metadata.uid"; });
+}
+
+Code code_of(const Status& status, Effect effect) {
+  const int http = status.code;
+  if (http == 422 && is_another_object(status)) return Code::kConflict;
   switch (http) {
     case 401:
     case 403:
@@ -112,7 +121,7 @@ void read(json::Reader& in, Status& out) {
 // The reason travels as the error's cause: code and message are the caller's and people's, this one
 // word is for is_already_exists() and its kind.
 Error to_error(const Status& status, Effect effect) {
-  Error error(code_of(status.code, effect), message_of(status));
+  Error error(code_of(status, effect), message_of(status));
   error = std::move(error).with_status(status.code);
   if (status.retry_after) error = std::move(error).with_retry_after(*status.retry_after);
   const auto reason = telling_reason(status);

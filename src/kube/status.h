@@ -34,6 +34,7 @@ enum class Effect { kRead, kWrite };
 // not name already; status() is the HTTP code; the reason is kept and read by reason_of().
 //
 //   404 kNotFound · 409 kConflict (AlreadyExists and Conflict) · 410 kGone · 401, 403 kForbidden ·
+//   422 about metadata.uid kConflict: the patch has met another object of that name ·
 //   429 kThrottled · 400, 405, 406, 413, 415, 422 and other 4xx kInvalid ·
 //   5xx kUnavailable for reads, kUnknownOutcome for writes: the server's etcd may have timed out
 //   after it took the write.

@@ -60,6 +60,14 @@ TEST(Status, AddsTheCausesThatTheMessageDoesNotName) {
             "Pod is invalid: spec.a: Required value; spec.b: must be positive; all in all no");
 }
 
+TEST(Status, TakesAPatchThatMeetsAnotherObjectForAConflict) {
+  const auto error = to_error(answer(422, R"({"reason":"Invalid","message":"m","details":{"causes":[
+          {"field":"metadata.uid","message":"field is immutable"}]}})"),
+                              Effect::kWrite);
+  EXPECT_EQ(error.code(), Code::kConflict);
+  EXPECT_FALSE(is_already_exists(error));
+}
+
 TEST(Status, TellsWhenToComeBack) {
   auto throttled = answer(429, R"({"details":{"retryAfterSeconds":3}})");
   EXPECT_EQ(to_error(throttled, Effect::kRead).retry_after(), seconds(3));

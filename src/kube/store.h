@@ -132,10 +132,10 @@ class Store : public StoreBase {
   void subscribe(Subscriber subscriber) { subscribers_.push_back(std::move(subscriber)); }
 
   void on_init() override;
-  Result<ResourceVersion> on_init_apply(json::PaddedView object) override;
+  Result<void> on_init_apply(json::PaddedView object) override;
   void on_init_done(const ResourceVersion& position) override;
-  Result<ResourceVersion> on_apply(json::PaddedView object) override;
-  Result<ResourceVersion> on_delete(json::PaddedView object) override;
+  Result<void> on_apply(json::PaddedView object) override;
+  Result<void> on_delete(json::PaddedView object) override;
 
  private:
   using Ptr = std::unique_ptr<T>;

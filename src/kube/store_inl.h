@@ -69,7 +69,7 @@ void Store<T>::on_init() {
 }
 
 template <Projection T>
-Result<ResourceVersion> Store<T>::on_init_apply(json::PaddedView text) {
+Result<void> Store<T>::on_init_apply(json::PaddedView text) {
   TRY(auto decoded, decode(text));
   const Meta& meta = decoded.object ? decoded.object->meta : decoded.meta;
   const auto version = meta.resource_version;
@@ -85,7 +85,7 @@ Result<ResourceVersion> Store<T>::on_init_apply(json::PaddedView text) {
   } else {
     collected_.insert(std::move(decoded.object));
   }
-  return version;
+  return {};
 }
 
 template <Projection T>
@@ -114,7 +114,7 @@ void Store<T>::on_init_done(const ResourceVersion& position) {
 }
 
 template <Projection T>
-Result<ResourceVersion> Store<T>::on_apply(json::PaddedView text) {
+Result<void> Store<T>::on_apply(json::PaddedView text) {
   TRY(auto decoded, decode(text));
   const Meta& meta = decoded.object ? decoded.object->meta : decoded.meta;
   const auto version = meta.resource_version;
@@ -131,17 +131,17 @@ Result<ResourceVersion> Store<T>::on_apply(json::PaddedView text) {
   }
   moved(version);
   notify(key, before.get(), after);
-  return version;
+  return {};
 }
 
 template <Projection T>
-Result<ResourceVersion> Store<T>::on_delete(json::PaddedView text) {
+Result<void> Store<T>::on_delete(json::PaddedView text) {
   TRY(auto meta, decode_meta(text));
   if (collecting_) {  // it went while the initial events were still being sent
     take(collected_, meta.key);
     kept_.erase(meta.key);
     collected_unreadable_.erase(meta.key);
-    return meta.resource_version;
+    return {};
   }
   Ptr before = take(objects_, meta.key);
   if (before) remove_from_indexes(*before);
@@ -150,7 +150,7 @@ Result<ResourceVersion> Store<T>::on_delete(json::PaddedView text) {
   if (before || was_unreadable) notify(meta.key, before.get(), nullptr);
   before.reset();
   forget_unused_sometimes();
-  return meta.resource_version;
+  return {};
 }
 
 // An object that is not what the projection expects must not stop the watch of all others: it is

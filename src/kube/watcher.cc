@@ -7,35 +7,6 @@ namespace {
 
 constexpr std::size_t kLineCeiling = 8 << 20;  // an event: an object and a little around it
 
-// What the machine has to know of an event's object before the sink may have it.
-struct EventHead {
-  ResourceVersion version;
-  bool ends_initial_events = false;
-};
-
-void read(json::Reader& object, EventHead& out) {
-  object.fields([&](std::string_view key, json::Reader& metadata) {
-    if (key != "metadata") return;
-    metadata.fields([&](std::string_view name, json::Reader& value) {
-      if (name == "resourceVersion") {
-        out.version = ResourceVersion(std::string(value.text()));
-      } else if (name == "annotations") {
-        value.fields([&](std::string_view annotation, json::Reader& text) {
-          if (annotation == "k8s.io/initial-events-end")
-            out.ends_initial_events = text.text() == "true";
-        });
-      }
-    });
-  });
-}
-
-// Bytes that cannot be taken for what they should be: the list is begun anew, whatever was wrong.
-template <class T>
-Result<T> readable(Result<T> result) {
-  if (!result) return fail(std::move(result).error().as(Code::kCorrupt));
-  return result;
-}
-
 }  // namespace
 
 Watcher::Watcher(rt::Runtime runtime, Client& client, Resource resource, WatcherOptions options,
@@ -45,7 +16,8 @@ Watcher::Watcher(rt::Runtime runtime, Client& client, Resource resource, Watcher
       resource_(resource),
       options_(std::move(options)),
       sink_(sink),
-      machine_(options_.machine) {
+      machine_(options_.machine),
+      events_(machine_, sink) {
   options_.log = options_.log.with("watch", resource.text());
 }
 
@@ -95,15 +67,13 @@ Task<Result<void>> Watcher::list(WatchMachine::ListPage page) {
   PageRequest request{options_.what, std::move(page.continue_token)};
   if (page.whole) request.what.page_size = 0;
   const auto deadline = runtime_.in(options_.request_timeout);
-  EachItem each = [this](json::PaddedView item) -> Result<void> {
-    TRY(readable(sink_.on_init_apply(item)));
-    return {};
-  };
+  EachItem each = [this](json::PaddedView item) { return readable(sink_.on_init_apply(item)); };
   CO_TRY(auto end, co_await client_.list_page(resource_, std::move(request), deadline, each));
   succeeded();
   const ResourceVersion version(std::move(end.resource_version));
   if (machine_.on_page(version, std::move(end.continue_token)) == WatchMachine::Tell::kInitDone)
-    init_done(version);
+    sink_.on_init_done(version);
+  health_.synced |= machine_.state() == WatchMachine::State::kInitListed;
   co_return Result<void>();
 }
 
@@ -135,56 +105,12 @@ Task<Result<void>> Watcher::watch(WatchRequest request) {
     const auto patience = initial ? end.sooner(runtime_.in(options_.initial_silence)) : end;
     CO_TRY(auto piece, co_await stream->read(patience));
     if (!piece) break;
-    auto taken = lines.push(*piece, [this](json::PaddedView line) { return take_line(line); });
+    auto taken = lines.push(*piece, [this](json::PaddedView line) { return events_.take(line); });
     CO_TRY(std::move(taken));
+    health_.synced |= machine_.state() == WatchMachine::State::kWatching;
   }
   if (lines.pending() > 0) co_return fail(Code::kUnavailable, "the watch was cut in mid-event");
   co_return Result<void>();
-}
-
-Result<void> Watcher::take_line(json::PaddedView line) {
-  auto type = WatchMachine::EventType::kUnknown;
-  std::string_view object;
-  TRY(readable(projector_.read_event(line, [&](std::string_view name, json::Reader& value) {
-    type = WatchMachine::parse_type(name);
-    object = value.raw();
-  })));
-  ++health_.events;
-  // The object stands inside the line, so the line's padding is its own.
-  const auto text = json::PaddedView::trust(object);
-  if (type == WatchMachine::EventType::kError) {
-    TRY(auto status, readable(json::project<Status>(projector_, text)));
-    return fail(to_error(status, Effect::kRead));
-  }
-  TRY(auto head, readable(json::project<EventHead>(projector_, text)));
-  switch (machine_.on_event(type, head.version, head.ends_initial_events)) {
-    case WatchMachine::Meaning::kInitApply:
-      TRY(readable(sink_.on_init_apply(text)));
-      break;
-    case WatchMachine::Meaning::kApply:
-      TRY(readable(sink_.on_apply(text)));
-      break;
-    case WatchMachine::Meaning::kDelete:
-      TRY(readable(sink_.on_delete(text)));
-      break;
-    case WatchMachine::Meaning::kInitDone:
-      init_done(head.version);
-      break;
-    case WatchMachine::Meaning::kPosition:
-      sink_.on_position(head.version);
-      break;
-    case WatchMachine::Meaning::kNone:
-      if (machine_.state() == WatchMachine::State::kEmpty)
-        return fail(Code::kGone, "the server's versions went back");
-      break;
-  }
-  return {};
-}
-
-void Watcher::init_done(const ResourceVersion& position) {
-  sink_.on_init_done(position);
-  if (!health_.synced) options_.log.debug("synced", {{"version", position}});
-  health_.synced = true;
 }
 
 void Watcher::succeeded() {

@@ -5,28 +5,11 @@
 
 #include "base/log.h"
 #include "kube/client.h"
+#include "kube/watch_events.h"
 #include "kube/watch_machine.h"
+#include "kube/watch_sink.h"
 
 namespace quorate::kube {
-
-// Hears what a watcher sees. The vocabulary lets a cache be swapped as a whole: Init, any number of
-// InitApply, InitDone; then Apply and Delete one by one; Init again after a gap that could not be
-// bridged. An Init that is followed by another Init came to nothing: what was applied in between is
-// void. Between Init and InitDone an object may come again (the later one counts) or be deleted.
-//
-// Objects are texts that are valid during the call alone. The calls give the object's
-// resourceVersion; an error means that the text is no object at all, and the list is begun anew.
-class WatchSink {
- public:
-  virtual ~WatchSink() = default;
-  virtual void on_init() = 0;
-  virtual Result<ResourceVersion> on_init_apply(json::PaddedView object) = 0;
-  virtual void on_init_done(const ResourceVersion& position) = 0;
-  virtual Result<ResourceVersion> on_apply(json::PaddedView object) = 0;
-  virtual Result<ResourceVersion> on_delete(json::PaddedView object) = 0;
-  // Nothing changed up to this version (a bookmark).
-  virtual void on_position(const ResourceVersion& position) = 0;
-};
 
 struct WatcherOptions {
   ListOptions what;
@@ -60,9 +43,9 @@ class Watcher {
     std::optional<Monotonic> failing_since;
     std::uint64_t lists = 0;    // begun
     std::uint64_t watches = 0;  // accepted by the server
-    std::uint64_t events = 0;
   };
   [[nodiscard]] const Health& health() const { return health_; }
+  [[nodiscard]] std::uint64_t events() const { return events_.taken(); }
   [[nodiscard]] WatchMachine::State state() const { return machine_.state(); }
 
  private:
@@ -70,8 +53,6 @@ class Watcher {
   Task<Result<void>> list(WatchMachine::ListPage page);
   Task<Result<void>> probe();
   Task<Result<void>> watch(WatchRequest request);
-  Result<void> take_line(json::PaddedView line);
-  void init_done(const ResourceVersion& position);
   void succeeded();
   void failed(const Error& error);
 
@@ -81,7 +62,7 @@ class Watcher {
   WatcherOptions options_;
   WatchSink& sink_;
   WatchMachine machine_;
-  json::Projector projector_;
+  WatchEvents events_;
   Health health_;
 };
 

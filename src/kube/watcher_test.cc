@@ -233,7 +233,7 @@ class Grammar : public WatchSink {
     initial_ = true;
     store_.on_init();
   }
-  Result<ResourceVersion> on_init_apply(json::PaddedView object) override {
+  Result<void> on_init_apply(json::PaddedView object) override {
     EXPECT_TRUE(initial_);
     return store_.on_init_apply(object);
   }
@@ -243,13 +243,11 @@ class Grammar : public WatchSink {
     done_ = true;
     store_.on_init_done(position);
   }
-  Result<ResourceVersion> on_apply(json::PaddedView object) override {
+  Result<void> on_apply(json::PaddedView object) override {
     EXPECT_TRUE(done_ && !initial_);
     return store_.on_apply(object);
   }
-  Result<ResourceVersion> on_delete(json::PaddedView object) override {
-    return store_.on_delete(object);
-  }
+  Result<void> on_delete(json::PaddedView object) override { return store_.on_delete(object); }
   void on_position(const ResourceVersion& position) override {
     EXPECT_TRUE(done_ && !initial_);
     store_.on_position(position);

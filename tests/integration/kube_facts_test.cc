@@ -22,7 +22,7 @@ class KubeFacts : public KubeTest {
   // Claims in use are protected by a finalizer; nobody uses these.
   void remove_claim(const std::string& name) {
     must(run(client().remove(kPersistentVolumeClaims, key(name), soon())));
-    await("the claim is gone", [&] { return !get(kPersistentVolumeClaims, name); });
+    ask_until("the claim is gone", [&] { return !get(kPersistentVolumeClaims, name); });
   }
 };
 
@@ -88,8 +88,8 @@ TEST_F(KubeFacts, DeletingAnOwnerDeletesItsDependents) {
   must(create(kConfigMaps, owned(config_map("c"))));
   must(create(kConfigMaps, config_map("free")));
   must(run(client().remove(kWidgets, key("w"), soon(), {.uid = owner.uid})));
-  await("the map is gone", [&] { return !get(kConfigMaps, "c"); });
-  await("the Pod is told to go", [&] {
+  ask_until("the map is gone", [&] { return !get(kConfigMaps, "c"); });
+  ask_until("the Pod is told to go", [&] {
     auto found = get(kPods, "p");
     return !found || must(found->meta()).deleting();
   });
@@ -104,9 +104,9 @@ TEST_F(KubeFacts, OrphansStayWhenTheyAreMeantTo) {
                  json::Array{make_owner_reference(kWidgets, owner, true)}));
   must(create(kConfigMaps, dependent));
   must(run(client().remove(kWidgets, key("w"), soon(), {.propagation = Propagation::kOrphan})));
-  await("the owner is gone", [&] { return !get(kWidgets, "w"); });
-  await("the map has no owner",
-        [&] { return must(must(get(kConfigMaps, "c")).meta()).owners().empty(); });
+  ask_until("the owner is gone", [&] { return !get(kWidgets, "w"); });
+  ask_until("the map has no owner",
+            [&] { return must(must(get(kConfigMaps, "c")).meta()).owners().empty(); });
 }
 
 TEST_F(KubeFacts, AnOwnerInTheForegroundWaitsForItsDependents) {
@@ -119,11 +119,11 @@ TEST_F(KubeFacts, AnOwnerInTheForegroundWaitsForItsDependents) {
   must(json::put(dependent, "/metadata/ownerReferences/0/blockOwnerDeletion", true));
   must(create(kConfigMaps, dependent));
   must(run(client().remove(kWidgets, key("w"), soon(), {.propagation = Propagation::kForeground})));
-  await("the map is told to go",
-        [&] { return must(must(get(kConfigMaps, "c")).meta()).deleting(); });
+  ask_until("the map is told to go",
+            [&] { return must(must(get(kConfigMaps, "c")).meta()).deleting(); });
   EXPECT_TRUE(must(must(get(kWidgets, "w")).meta()).deleting());
   must(merge(kConfigMaps, "c", parse(R"({"metadata":{"finalizers":null}})")));
-  await("both are gone", [&] { return !get(kConfigMaps, "c") && !get(kWidgets, "w"); });
+  ask_until("both are gone", [&] { return !get(kConfigMaps, "c") && !get(kWidgets, "w"); });
 }
 
 // A budget over Pods whose controller is not one of Kubernetes' own: only an integer minAvailable
@@ -146,7 +146,7 @@ spec:
 )");
   constexpr Resource kPlains{"test.quorate.io", "v1", "plains", "Plain", true};
   Result<Object> made = fail(Code::kNotFound, "not yet");
-  await("plain things are served", [&] {
+  ask_until("plain things are served", [&] {
     made = create(kPlains, make_object(kPlains, key("w")));
     return made.has_value();
   });
@@ -170,10 +170,10 @@ spec:
   const auto status = [&](const char* name) {
     return must(must(get(kPodDisruptionBudgets, name)).document());
   };
-  await("the integer budget allows one", [&] {
+  ask_until("the integer budget allows one", [&] {
     return json::integer_at(status("integer"), "/status/disruptionsAllowed").value_or(0) == 1;
   });
-  await("the other budget says why it allows none", [&] {
+  ask_until("the other budget says why it allows none", [&] {
     return std::string(json::text_or(status("share"), "/status/conditions/0/message", ""))
                .find("scale subresource") != std::string::npos;
   });

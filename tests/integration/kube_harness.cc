@@ -1,8 +1,7 @@
 #include "tests/integration/kube_harness.h"
 
-#include <atomic>
-
 #include "base/strings.h"
+#include "tests/support/wait.h"
 
 namespace quorate::kube {
 namespace {
@@ -100,6 +99,12 @@ KubeTest::KubeTest(ClientOptions options)
   must(run(client().create(kNamespaces, "", make_object(kNamespaces, {"", ns_}), soon())));
 }
 
+void KubeTest::ask_until(std::string_view what, const std::function<bool()>& holds,
+                         std::source_location where) {
+  support::eventually(
+      30s, what, [&] { return support::Look(holds()); }, where);
+}
+
 void KubeTest::await(std::string_view what, const std::function<bool()>& holds, Duration within,
                      std::source_location where) {
   if (!run(poll(here_, holds, within)))
@@ -135,7 +140,7 @@ json::Value KubeTest::pod(const std::string& name, json::Object labels) {
 
 // The controller manager makes it; Pods are refused before.
 void KubeTest::wait_for_service_account() {
-  await("the default service account", [this] {
+  ask_until("the default service account", [this] {
     return kube_.kubectl({"get", "serviceaccount", "default", "--namespace=" + ns_}).ok();
   });
 }

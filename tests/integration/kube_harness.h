@@ -90,8 +90,12 @@ class KubeTest : public ::testing::Test {
   ObjectKey key(const std::string& name) const { return {ns_, name}; }
   Client& client() { return admin_->client(); }
 
-  // Runs the loop, and with it everything in the background, until `holds`; fails the test if it
-  // does not in time.
+  // Asks, outside of the loop, until `holds`: for what only the server knows. Ends the test if it
+  // does not hold in time.
+  void ask_until(std::string_view what, const std::function<bool()>& holds,
+                 std::source_location where = std::source_location::current());
+  // Runs the loop, and with it everything in the background, until `holds`, which must not itself
+  // run anything.
   void await(std::string_view what, const std::function<bool()>& holds, Duration within = 30s,
              std::source_location where = std::source_location::current());
 
