@@ -77,7 +77,7 @@ Task<Result<void>> Caches::wait_until_caught_up(
 
 std::vector<Caches::WatchHealth> Caches::health() const {
   std::vector<WatchHealth> out;
-  for (const auto& watch : watches_) out.push_back({watch.resource, &watch.watcher->health()});
+  for (const auto& watch : watches_) out.push_back({watch.resource, watch.watcher.get()});
   return out;
 }
 

@@ -42,7 +42,7 @@ class Caches {
 
   struct WatchHealth {
     std::string_view resource;
-    const kube::Watcher::Health* health;
+    const kube::Watcher* watcher;
   };
   [[nodiscard]] std::vector<WatchHealth> health() const;
 

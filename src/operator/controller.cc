@@ -108,7 +108,8 @@ Task<Result<Next>> ClusterController::reconcile(ClusterKey key) {
     co_return Next{};
   }
   if (!seen) co_return fail(seen.error());
-  const auto decision = plan::decide(*seen);
+  auto decision = plan::decide(*seen);
+  if (Executor::forget_unwanted(decision, *seen, memory)) decision = plan::decide(*seen);
   summarize(decision, memory);
   CO_TRY(const bool all_taken, co_await executor_.carry_out(decision, *seen, memory));
   CO_TRY(co_await publisher_.publish(decision, *seen, memory));

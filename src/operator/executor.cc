@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "api/codec.h"
 #include "api/names.h"
 #include "base/check.h"
@@ -47,11 +49,34 @@ Task<Result<bool>> Executor::carry_out(const plan::Decision& decision, plan::Obs
   co_return all_taken;
 }
 
+namespace {
+
+// Object and operation, under which the failure of a step is remembered.
+std::pair<std::string, std::string> refusal_key(const std::string& description) {
+  const auto space = description.find(' ');
+  return {description.substr(space + 1), description.substr(0, space)};
+}
+
+}  // namespace
+
+bool Executor::forget_unwanted(const plan::Decision& decision, plan::Observation& seen,
+                               ClusterMemory& memory) {
+  std::set<std::pair<std::string, std::string>> wanted;
+  for (const auto& stage : decision.stages)
+    for (const auto& step : stage.steps)
+      wanted.insert(refusal_key(plan::describe(step, seen.cluster.key.name)));
+  const auto forgotten = std::erase_if(
+      memory.refusals, [&](const auto& entry) { return !wanted.contains(entry.first); });
+  std::erase_if(seen.refusals, [&](const plan::Refusal& refusal) {
+    return !wanted.contains({refusal.object, refusal.operation});
+  });
+  return forgotten > 0;
+}
+
 void Executor::remember(const plan::Step& step, const Result<void>& done, Pass& pass) {
   ++counters_.steps;
   const auto what = plan::describe(step, pass.owner.key.name);
-  const auto space = what.find(' ');
-  const std::pair<std::string, std::string> key(what.substr(space + 1), what.substr(0, space));
+  const auto key = refusal_key(what);
   if (done) {
     pass.memory.refusals.erase(key);
     log_.info("step taken", {{"cluster", pass.owner.key}, {"step", what}});
@@ -149,7 +174,7 @@ Task<Result<void>> Executor::create(kube::Resource resource, json::Value object,
     wrote(store, there, pass);
     co_return Result<void>();
   }
-  pass.memory.taken_names.insert(what);
+  pass.memory.taken_names.insert_or_assign(what, ClusterMemory::Place{resource, key});
   co_return fail(Code::kConflict, what + " exists and belongs to something else");
 }
 

@@ -38,6 +38,11 @@ class Executor {
   Task<Result<bool>> carry_out(const plan::Decision& decision, plan::Observation& seen,
                                ClusterMemory& memory);
 
+  // Failures of steps that are not wanted any more are forgotten, in `seen` as well: they took
+  // effect after all, or the plan has changed. True if there were any: then decide again.
+  static bool forget_unwanted(const plan::Decision& decision, plan::Observation& seen,
+                              ClusterMemory& memory);
+
   struct Counters {
     std::uint64_t steps = 0;
     std::uint64_t failed = 0;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <map>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,7 +22,12 @@ struct ClusterMemory {
 
   // Writes that failed the last time they were tried, by object and operation.
   std::map<std::pair<std::string, std::string>, plan::Refusal> refusals;
-  std::set<std::string> taken_names;
+  // Names that something without our labels holds ("Pod c-0"), and where to look for it.
+  struct Place {
+    kube::Resource resource;
+    ObjectKey key;
+  };
+  std::map<std::string, Place> taken_names;
 
   // Own writes that the stores may not show yet.
   std::vector<std::pair<kube::StoreBase*, ObjectKey>> written;

@@ -92,7 +92,7 @@ std::string render_metrics(const MetricSources& from) {
   page.one("kube_throttled_total", "counter", "Answers 429.", requests.throttled);
   page.family("watch_events_total", "counter", "Events received, by resource.");
   for (const auto& watch : from.caches.health())
-    page.sample(watch.health->events, label("resource", watch.resource));
+    page.sample(watch.watcher->events(), label("resource", watch.resource));
   page.one("events_dropped_total", "counter", "Notices for people that were dropped.",
            from.events.counters().dropped);
 

@@ -43,10 +43,11 @@ void set_status(plan::MemberAnswer& answer, const etcd::Status& status) {
 
 }  // namespace
 
-Observer::Observer(rt::Runtime runtime, Caches& caches, etcd::Api& etcd, Identities& identities,
-                   plan::OperatorFacts op, ObserverOptions options, Log log)
+Observer::Observer(rt::Runtime runtime, Caches& caches, kube::Client& client, etcd::Api& etcd,
+                   Identities& identities, plan::OperatorFacts op, ObserverOptions options, Log log)
     : runtime_(runtime),
       caches_(caches),
+      client_(client),
       etcd_(etcd),
       identities_(identities),
       op_(std::move(op)),
@@ -70,6 +71,7 @@ Task<Result<plan::Observation>> Observer::observe(ClusterKey key, ClusterMemory&
   }
   seen.cluster = cluster_facts(*cluster);
   look_at_objects(key, seen);
+  co_await look_at_taken_names(memory);
   co_await ask_members(seen, memory);
 
   // The world went on while the members were asked: the objects are looked at once more, so that
@@ -84,7 +86,7 @@ Task<Result<plan::Observation>> Observer::observe(ClusterKey key, ClusterMemory&
   seen.now = {runtime_.clock->now(), runtime_.clock->wall()};
   for (const auto& [ordinal, answer] : memory.answers) seen.answers.push_back(answer);
   for (const auto& [what, refusal] : memory.refusals) seen.refusals.push_back(refusal);
-  seen.taken_names.assign(memory.taken_names.begin(), memory.taken_names.end());
+  for (const auto& [what, place] : memory.taken_names) seen.taken_names.push_back(what);
   co_return seen;
 }
 
@@ -118,6 +120,20 @@ void Observer::look_at_shared(const ClusterKey& key, plan::Observation& seen) co
     else
       view = caches_.secrets.find(object);
     if (view) seen.shared.push_back(shared_facts(which, *view));
+  }
+}
+
+// No watch shows what is without our labels, so it is asked for, each time: who has gone makes
+// room.
+Task<void> Observer::look_at_taken_names(ClusterMemory& memory) {
+  const auto taken = memory.taken_names;
+  for (const auto& [what, place] : taken) {
+    auto there = co_await client_.get(place.resource, place.key, runtime_.in(options_.ask_timeout));
+    if (!there && there.error() == Code::kNotFound) memory.taken_names.erase(what);
+    if (!there) continue;
+    const auto meta = there->meta();
+    if (meta && meta->label(api::kLabelClusterUid) == memory.uid.value())
+      memory.taken_names.erase(what);
   }
 }
 

@@ -18,8 +18,8 @@ struct ObserverOptions {
 // nothing.
 class Observer {
  public:
-  Observer(rt::Runtime runtime, Caches& caches, etcd::Api& etcd, Identities& identities,
-           plan::OperatorFacts op, ObserverOptions options, Log log);
+  Observer(rt::Runtime runtime, Caches& caches, kube::Client& client, etcd::Api& etcd,
+           Identities& identities, plan::OperatorFacts op, ObserverOptions options, Log log);
 
   // kNotFound if the cluster is not there any more. Members are asked when their turn has come,
   // when the last decision wanted it, or when a Pod has not been asked yet; `memory` keeps their
@@ -40,11 +40,13 @@ class Observer {
  private:
   void look_at_objects(const ClusterKey& key, plan::Observation& seen) const;
   void look_at_shared(const ClusterKey& key, plan::Observation& seen) const;
+  Task<void> look_at_taken_names(ClusterMemory& memory);
   Task<void> ask_members(const plan::Observation& seen, ClusterMemory& memory);
   Task<Result<plan::MemberAnswer>> ask(etcd::Target target, plan::MemberAnswer answer, bool all);
 
   rt::Runtime runtime_;
   Caches& caches_;
+  kube::Client& client_;
   etcd::Api& etcd_;
   Identities& identities_;
   plan::OperatorFacts op_;

@@ -67,7 +67,7 @@ struct Operator::Parts {
         events(with, client, recorder_options(chosen, to)),
         caches(with, client, chosen.ns, to),
         identities(client),
-        observer(with, caches, etcd, identities, std::move(facts), chosen.observer, to),
+        observer(with, caches, client, etcd, identities, std::move(facts), chosen.observer, to),
         executor(with, client, caches, fence, keys, chosen.executor, to),
         publisher(with, client, caches, fence, events, to),
         controller(with, caches, observer, executor, publisher, to) {}

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "api/names.h"
 #include "base/bytes.h"
 #include "base/strings.h"
@@ -112,6 +114,23 @@ std::map<std::string, std::string> essence(const Snapshot& all) {
     out[name] = std::move(text);
   }
   return out;
+}
+
+std::string find_difference(const std::map<std::string, std::string>& wanted,
+                            const std::map<std::string, std::string>& found) {
+  for (const auto& [name, text] : wanted) {
+    const auto there = found.find(name);
+    if (there == found.end()) return name + " is missing";
+    if (there->second == text) continue;
+    auto [at, other] =
+        std::mismatch(text.begin(), text.end(), there->second.begin(), there->second.end());
+    const auto from = static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, at - text.begin() - 80));
+    return fmt::format("{}: wanted ...{}..., is ...{}...", name, text.substr(from, 200),
+                       there->second.substr(from, 200));
+  }
+  for (const auto& [name, text] : found)
+    if (!wanted.contains(name)) return name + " is one too many";
+  return "";
 }
 
 std::string check_leaf(const json::Value& leaf, const json::Value& authority, WallTime now) {

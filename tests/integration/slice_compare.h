@@ -20,6 +20,10 @@ std::string find_difference(const json::Value& wanted, const json::Value& live,
 // signed them.
 std::map<std::string, std::string> essence(const Snapshot& all);
 
+// The first object in which the two differ, and how; empty if there is none.
+std::string find_difference(const std::map<std::string, std::string>& wanted,
+                            const std::map<std::string, std::string>& found);
+
 // Whether the leaf in this Secret is signed by the authority in the other, fits its key, and names
 // that authority as the one to trust; why not otherwise.
 std::string check_leaf(const json::Value& leaf, const json::Value& authority, WallTime now);
