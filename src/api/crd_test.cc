@@ -1,5 +1,6 @@
 #include "api/crd.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +8,9 @@
 #include <fstream>
 #include <sstream>
 
+#include "api/codec.h"
+#include "api/names.h"
+#include "api/validate.h"
 #include "json/document.h"
 #include "json/yaml.h"
 
@@ -29,6 +33,20 @@ TEST(GeneratedFiles, AreThoseThatAreCommitted) {
     if (std::getenv("QUORATE_REGENERATE")) std::ofstream(path) << file.text;
     EXPECT_EQ(read(path), file.text)
         << file.path << " is not what src/api describes: run api_test with QUORATE_REGENERATE=1";
+  }
+}
+
+TEST(Examples, AreValid) {
+  for (const char* name : {"cluster", "single"}) {
+    auto text = read(fmt::format("{}/examples/{}.yaml", QUORATE_SOURCE_DIR, name));
+    auto document = json::parse_yaml(text);
+    ASSERT_TRUE(document) << name << ": " << document.error().text();
+    EXPECT_EQ(json::text_or(document->value, "/apiVersion", ""), kApiVersion);
+    auto spec = decode_cluster_spec(*json::find(document->value, "/spec"));
+    ASSERT_TRUE(spec) << name << ": " << spec.error().text();
+    EXPECT_EQ(api::text(validate(*spec)), "");
+    EXPECT_EQ(api::text(warnings(*spec)), "");
+    EXPECT_EQ(api::text(validate_name(json::text_or(document->value, "/metadata/name", ""))), "");
   }
 }
 

@@ -38,18 +38,10 @@ bool is_late(const Verdict& verdict, WallTime wall) {
 
 Said available(const Situation& now) {
   if (!now.formed) return no("NotFormed", "the cluster has not formed yet");
-  int voters = now.formation ? now.formation->size : 0;
-  int answering = 0;
-  bool confirmed = false;
-  for (const auto* member : now.current()) {
-    if (!now.verified(*member)) continue;
-    ++answering;
-    confirmed = confirmed || member->answer->members || member->answer->keys;
-  }
-  if (confirmed && answering >= voters / 2 + 1)
-    return yes("QuorumAnswers", fmt::format("{} of {} voters answer", answering, voters));
-  return no("NoQuorum", fmt::format("{} of {} voters answer{}", answering, voters,
-                                    confirmed ? "" : ", and no quorum confirmed a read"));
+  auto quorum = now.quorum();
+  auto count = fmt::format("{} of {} voters answer", quorum.answering, quorum.voters);
+  if (quorum.stands()) return yes("QuorumAnswers", count);
+  return no("NoQuorum", count + (quorum.confirmed ? "" : ", and no quorum confirmed a read"));
 }
 
 Said ready(const Situation& now, std::span<const Ruling> rulings,

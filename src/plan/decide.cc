@@ -12,9 +12,9 @@ namespace quorate::plan {
 namespace {
 
 constexpr std::array kRules{
-    Rule{"ownership", ownership}, Rule{"teardown", teardown}, Rule{"pause", pause},
-    Rule{"validity", validity},   Rule{"ensure", ensure},     Rule{"doubt", doubt},
-    Rule{"bootstrap", bootstrap},
+    Rule{"ownership", ownership}, Rule{"teardown", teardown},       Rule{"pause", pause},
+    Rule{"validity", validity},   Rule{"ensure", ensure},           Rule{"doubt", doubt},
+    Rule{"bootstrap", bootstrap}, Rule{"quorum loss", quorum_loss},
 };
 
 // How soon to look again of ourselves; what changes in Kubernetes wakes us earlier.

@@ -14,6 +14,7 @@ namespace quorate::plan {
 [[nodiscard]] Finding ensure(const Situation& now);
 [[nodiscard]] Finding doubt(const Situation& now);
 [[nodiscard]] Finding bootstrap(const Situation& now);
+[[nodiscard]] Finding quorum_loss(const Situation& now);
 
 // Parts of `ensure`: what all members share, and the objects of each member.
 [[nodiscard]] Finding ensure_shared(const Situation& now);

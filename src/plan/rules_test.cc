@@ -60,7 +60,8 @@ TEST(Pause, ObservesAndReportsOnly) {
   world.publish(decision);
   world.advance(std::chrono::hours(24));
   world.answer();
-  for (const auto& entry : world.decide().status->waiting)
+  auto later = world.decide();
+  for (const auto& entry : later.status->waiting)
     EXPECT_FALSE(entry.deadline) << "a person's wish is not late";
 }
 
@@ -144,6 +145,17 @@ TEST(Doubt, FreezesWhenAFormationCannotBe) {
   EXPECT_THAT(codes_of(world.decide(), "doubt"), SizeIs(1));
 }
 
+TEST(QuorumLoss, IsToldAndNothingIsTouched) {
+  auto world = formed();
+  world.answer();
+  world.seen.answers.resize(1);
+  auto decision = world.decide();
+  EXPECT_THAT(codes_of(decision, "quorum loss"), ElementsAre("NoQuorum"));
+  EXPECT_EQ(disruptive_step(decision), nullptr);
+  EXPECT_EQ(condition(*decision.status, "Available"), "False");
+  EXPECT_EQ(condition(*decision.status, "Degraded"), "True");
+}
+
 // ---- Status ----
 
 TEST(Status, SaysAvailableOnlyAfterAQuorumConfirmedARead) {
@@ -223,7 +235,7 @@ TEST(Decide, TakesItsRuleTable) {
   auto decision = decide(world.seen, only_pause);
   EXPECT_THAT(decision.stages, IsEmpty());
   EXPECT_THAT(decision.rulings, SizeIs(1));
-  EXPECT_THAT(rules(), SizeIs(7));
+  EXPECT_THAT(rules(), SizeIs(8));
 }
 
 }  // namespace

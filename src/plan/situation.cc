@@ -64,6 +64,17 @@ bool Situation::verified(const Member& member) const {
          member.answer->leader.has_value();
 }
 
+Situation::Quorum Situation::quorum() const {
+  Quorum out;
+  out.voters = formation ? formation->size : 0;
+  for (const auto* member : current()) {
+    if (!verified(*member)) continue;
+    ++out.answering;
+    out.confirmed = out.confirmed || member->answer->members || member->answer->keys;
+  }
+  return out;
+}
+
 WallTime Situation::since(std::string_view rule, std::string_view reason) const {
   if (seen.cluster.status)
     for (const auto& entry : seen.cluster.status->waiting)

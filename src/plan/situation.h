@@ -85,6 +85,16 @@ struct Situation {
   // The fresh answer of a formed cluster's member agrees with all that is written down.
   bool verified(const Member& member) const;
 
+  // How many voters of a formed cluster answer as whom they should, and whether a quorum confirmed
+  // a read through one of them.
+  struct Quorum {
+    int voters = 0;
+    int answering = 0;
+    bool confirmed = false;
+    bool stands() const { return confirmed && answering >= voters / 2 + 1; }
+  };
+  Quorum quorum() const;
+
   // Verdicts. `since` is when status first said it; the deadline follows from it.
   WallTime since(std::string_view rule, std::string_view reason) const;
   Waiting waiting(std::string_view rule, std::string code, std::string message) const;

@@ -66,9 +66,10 @@ Reason end_trouble(const std::string& name, const Terminated& end) {
 }  // namespace
 
 std::optional<Reason> find_trouble(const Member& member) {
-  if (!member.pod || member.pod->ready) return std::nullopt;
+  if (!member.pod) return std::nullopt;
   const auto& pod = *member.pod;
   if (pod.deleting) return Reason{"PodLeaving", fmt::format("{}: its Pod is going", member.name)};
+  if (pod.ready) return std::nullopt;
   if (!pod.unschedulable.empty())
     return Reason{"Unschedulable", fmt::format("{}: {}", member.name, pod.unschedulable)};
   if (auto trouble = waiting_trouble(member.name, pod.install)) return trouble;

@@ -265,6 +265,7 @@ void World::advance(std::chrono::seconds time) {
 void World::run_pods() {
   for (auto& one : seen.pods) {
     if (one.deleting || one.etcd.terminated || one.etcd.waiting) continue;
+    if (one.phase == PodPhase::kFailed || one.phase == PodPhase::kSucceeded) continue;
     bool held = !one.formation_open && !one.identity->cluster_id && !one.etcd.running;
     if (held) continue;  // by the launch guard
     one.phase = PodPhase::kRunning;

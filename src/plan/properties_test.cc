@@ -1,0 +1,440 @@
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include "api/generators_test.h"
+#include "api/names.h"
+#include "plan/world_test.h"
+
+// Properties of the decision core over generated observations: hostile ones, made of unrelated
+// facts, and reachable ones, made by disturbing a world in which a cluster lives.
+namespace quorate::plan {
+namespace {
+
+using api::any_flag;
+using api::any_number;
+using api::maybe;
+
+template <class T>
+T pick(std::initializer_list<T> values) {
+  return *rc::gen::elementOf(std::vector<T>(values));
+}
+
+// ---- Hostile observations ----
+
+api::Identity any_identity(Ordinal ordinal) {
+  api::Identity identity;
+  identity.cluster_uid = Uid(pick<std::string>({"cluster-uid", "cluster-uid", "old"}));
+  identity.ordinal = any_flag() ? ordinal : Ordinal(any_number(-1, 9));
+  identity.incarnation = pick({1, 1, 1, 2});
+  identity.formation = {pick({1, 1, 2, 0, 2147483647}), Ordinal(pick({0, 0, 3, 2147483647, -5})),
+                        pick({3, 3, 1, 0, -7, 2147483647})};
+  identity.cluster_id = maybe([] {
+    return ClusterId(pick<std::uint64_t>({0xcafe, 0xcafe, 0xbeef}));
+  });
+  identity.member_id = maybe([] { return MemberId(pick<std::uint64_t>({0x100, 0x101, 0})); });
+  identity.started = any_flag();
+  return identity;
+}
+
+Ordinal any_ordinal() { return Ordinal(pick({0, 1, 2, 3, 4, 5, 1'000'000'000, 2147483647})); }
+
+RecordFacts any_record() {
+  RecordFacts record;
+  auto ordinal = any_ordinal();
+  record.name = api::member_name("c", ordinal);
+  record.uid = Uid(api::any_word());
+  record.controller = maybe([] { return Uid(pick<std::string>({"cluster-uid", "old"})); });
+  record.deleting = pick({false, false, true});
+  record.created = api::any_time();
+  record.spec = api::any_member_spec();
+  record.spec.identity = any_identity(ordinal);
+  return record;
+}
+
+ClaimFacts any_claim() {
+  ClaimFacts claim;
+  claim.ordinal = any_ordinal();
+  claim.name = api::claim_name("c", claim.ordinal);
+  claim.uid = Uid(api::any_word());
+  if (any_flag()) claim.owners = {Uid("old")};
+  claim.deleting = pick({false, false, true});
+  claim.identity = maybe([&] { return any_identity(claim.ordinal); });
+  claim.phase = pick({ClaimPhase::kBound, ClaimPhase::kPending, ClaimPhase::kLost});
+  claim.requested = maybe(api::any_quantity);
+  claim.capacity = maybe(api::any_quantity);
+  return claim;
+}
+
+Terminated any_end() {
+  return {pick({0, 1, 2, 64, 65, 66, 67, 68, 69, 137}), api::any_word(),
+          pick<std::string>({"", R"({"reason":"x","data":false})", R"({"data":true})", "junk"})};
+}
+
+PodFacts any_pod() {
+  PodFacts pod;
+  pod.ordinal = any_ordinal();
+  pod.name = api::member_name("c", pod.ordinal);
+  pod.uid = Uid(api::any_word());
+  pod.controller = maybe([] {
+    return Uid(pick<std::string>({"cluster-uid", "cluster-uid", "old"}));
+  });
+  pod.deleting = pick({false, false, true});
+  pod.identity = maybe([&] { return any_identity(pod.ordinal); });
+  pod.first_pod = any_flag();
+  pod.formation_open = any_flag();
+  pod.rendered = api::any_word();
+  pod.serving = any_flag();
+  pod.phase = pick({PodPhase::kPending, PodPhase::kRunning, PodPhase::kFailed});
+  pod.ready = any_flag();
+  if (any_flag()) pod.etcd.waiting = pick<std::string>({"CrashLoopBackOff", "ErrImagePull"});
+  pod.etcd.running = any_flag();
+  pod.etcd.last = maybe(any_end);
+  return pod;
+}
+
+MemberAnswer any_answer(const World& world) {
+  MemberAnswer answer;
+  answer.ordinal = any_ordinal();
+  if (!world.seen.pods.empty()) {
+    const auto& pod = *rc::gen::elementOf(world.seen.pods);
+    answer.pod = pod.uid;
+    answer.ordinal = pod.ordinal;
+  }
+  answer.asked_at = world.seen.now.monotonic - std::chrono::seconds(pick({0, 0, 30, 90}));
+  answer.answered = pick({true, true, false});
+  answer.cluster_id = ClusterId(pick<std::uint64_t>({0xcafe, 0xcafe, 0xbeef}));
+  answer.member_id = MemberId(pick<std::uint64_t>({0x100, 0x101, 0x102}));
+  answer.leader = maybe([] { return MemberId(0x100); });
+  answer.version = pick<std::string>({"3.6.16", "", "junk"});
+  answer.keys = maybe([] { return std::int64_t{any_number(0, 2)}; });
+  if (any_flag()) {
+    answer.members.emplace();
+    for (int i = 0; i < any_number(0, 4); ++i)
+      answer.members->push_back({MemberId(0x100 + static_cast<std::uint64_t>(i)),
+                                 api::any_word(),
+                                 {api::peer_url(world.seen.cluster.key, Ordinal(i), true)},
+                                 pick({false, false, true}),
+                                 any_flag()});
+  }
+  return answer;
+}
+
+SharedFacts any_shared(Shared which) {
+  SharedFacts shared{.which = which, .uid = Uid(api::any_word())};
+  shared.controller = maybe([] { return Uid(pick<std::string>({"cluster-uid", "old"})); });
+  shared.deleting = pick({false, false, true});
+  shared.drifted = any_flag();
+  shared.certificate = maybe([] {
+    return CertificateFacts{api::any_time(), api::any_time(), api::any_word(), {}};
+  });
+  return shared;
+}
+
+World hostile_world() {
+  World world(api::any_cluster_spec());
+  auto& seen = world.seen;
+  seen.cluster.deleting = pick({false, false, false, true});
+  seen.cluster.generation = any_number(0, 5);
+  seen.cluster.status = maybe(api::any_cluster_status);
+  if (seen.cluster.status && any_flag()) seen.cluster.status->operator_identity = "quorate";
+  if (pick({false, false, false, true})) seen.cluster.declared.reset();
+  if (pick({false, false, false, true})) seen.cluster.key.name = api::any_word();
+  for (int i = any_number(0, 5); i > 0; --i) seen.records.push_back(any_record());
+  for (int i = any_number(0, 5); i > 0; --i) seen.claims.push_back(any_claim());
+  for (int i = any_number(0, 5); i > 0; --i) seen.pods.push_back(any_pod());
+  for (auto which : kAllShared)
+    if (any_flag()) seen.shared.push_back(any_shared(which));
+  for (int i = any_number(0, 4); i > 0; --i) seen.answers.push_back(any_answer(world));
+  if (any_flag()) seen.taken_names = {"Pod c-0"};
+  if (any_flag()) seen.refusals = {{"Pod c-1", "create", "no", false, {}}};
+  return world;
+}
+
+// ---- Reachable observations ----
+
+// What people, kubelets and bad luck do to a cluster.
+void disturb(World& world) {
+  auto ordinal = std::to_string(any_number(0, 5));
+  auto name = "c-" + ordinal;
+  switch (any_number(0, 14)) {
+    case 0:
+      world.delete_pod(name);
+      break;
+    case 1:
+      world.delete_record(name);
+      break;
+    case 2:
+      world.delete_claim("data-" + name);
+      break;
+    case 3:
+      world.lose_status();
+      break;
+    case 4:
+      if (world.pod(name))
+        world.end_container(name, pick({1, 2, 64, 65, 67, 69, 137}),
+                            pick<std::string>({R"({"data":false})", R"({"data":true})", ""}));
+      break;
+    case 5:
+      world.silence();
+      break;
+    case 6:
+      world.set_keys(any_number(0, 3));
+      break;
+    case 7:
+      world.edit([](api::ClusterSpec& spec) { spec = api::any_cluster_spec(); });
+      break;
+    case 8:
+      world.advance(std::chrono::seconds(any_number(1, 100000)));
+      break;
+    case 9:
+      if (auto* pod = world.pod(name)) pod->deleting = true;
+      break;
+    case 10:
+      if (auto* pod = world.pod(name)) pod->phase = PodPhase::kFailed;
+      break;
+    case 11:
+      std::erase_if(world.seen.shared,
+                    [which = pick({Shared::kPeerCa, Shared::kServerTls, Shared::kPeerService})](
+                        const SharedFacts& one) { return one.which == which; });
+      break;
+    case 12:
+      if (auto* claim = world.claim("data-" + name)) claim->uid = Uid("swapped");
+      break;
+    case 13:
+      world.edit([](api::ClusterSpec& spec) { spec.image.tag = api::any_word(); });
+      break;
+    default:
+      world.run_pods();
+      world.answer();
+  }
+}
+
+World disturbed_world() {
+  api::ClusterSpec spec;
+  spec.replicas = pick({1, 2, 3});
+  if (any_flag()) spec.storage = {std::nullopt, api::EmptyDirStorage{}, {}};
+  World world(spec);
+  for (int i = any_number(0, 12); i > 0; --i) {
+    if (pick({true, true, false})) {
+      world.run_pods();
+      world.answer();
+    }
+    world.pass(pick({1000, 1000, 1, 2, 3}));
+    if (pick({false, false, true})) disturb(world);
+  }
+  return world;
+}
+
+World any_world() { return any_flag() ? hostile_world() : disturbed_world(); }
+
+// ---- What always holds ----
+
+bool says_formed(const World& world) {
+  const auto& seen = world.seen;
+  auto ours = [&](const std::optional<api::Identity>& identity) {
+    return identity && identity->cluster_uid == seen.cluster.uid && identity->cluster_id;
+  };
+  if (seen.cluster.status && seen.cluster.status->cluster_id) return true;
+  for (const auto& record : seen.records)
+    if (ours(record.spec.identity) &&
+        record.name == api::member_name(seen.cluster.key.name, record.spec.identity.ordinal))
+      return true;
+  for (const auto& claim : seen.claims)
+    if (ours(claim.identity) && claim.identity->ordinal == claim.ordinal) return true;
+  for (const auto& pod : seen.pods)
+    if (ours(pod.identity) && pod.controller == seen.cluster.uid &&
+        pod.identity->ordinal == pod.ordinal)
+      return true;
+  return false;
+}
+
+template <class F>
+void for_each_step(const Decision& decision, F visit) {
+  for (const auto& stage : decision.stages)
+    for (const auto& step : stage.steps) visit(step);
+}
+
+void holds_always(const char* name, void (*property)(const World&, const Decision&)) {
+  EXPECT_TRUE(rc::check(name, [&] {
+    auto world = any_world();
+    property(world, world.decide());
+  }));
+}
+
+TEST(Properties, TheSameObservationGivesTheSameDecision) {
+  holds_always("pure", [](const World& world, const Decision& first) {
+    auto second = world.decide();
+    RC_ASSERT(first.status == second.status);
+    RC_ASSERT(first.look_again_in == second.look_again_in);
+    RC_ASSERT(first.stages.size() == second.stages.size());
+    for (std::size_t i = 0; i < first.stages.size(); ++i)
+      RC_ASSERT(first.stages[i].steps == second.stages[i].steps);
+  });
+}
+
+TEST(Properties, AtMostOneDisruptiveStepAndItHasItsPermit) {
+  holds_always("one disruption", [](const World& world, const Decision& decision) {
+    int disruptive = 0;
+    for_each_step(decision, [&](const Step& step) {
+      const auto* permit = permit_of(step);
+      if (!permit) return;
+      ++disruptive;
+      RC_ASSERT(permit->cluster() == world.seen.cluster.uid);
+      RC_ASSERT(permit->epoch() == world.seen.op.epoch);
+      RC_ASSERT(!permit->proof().empty());
+    });
+    RC_ASSERT(disruptive <= 1);
+  });
+}
+
+TEST(Properties, NoFormationIsOpenOnceAnyWitnessSaysFormed) {
+  holds_always("closed", [](const World& world, const Decision& decision) {
+    if (!says_formed(world)) return;
+    for_each_step(decision, [&](const Step& step) {
+      if (const auto* create = std::get_if<CreatePod>(&step))
+        RC_ASSERT(!create->state.formation_open);
+      if (const auto* update = std::get_if<UpdatePodState>(&step))
+        RC_ASSERT(!update->state.formation_open);
+      if (const auto* record = std::get_if<CreateRecord>(&step)) {
+        // No new formation beside the one that formed.
+        bool known = false;
+        for (const auto& claim : world.seen.claims)
+          known =
+              known || (claim.identity && api::same_member(*claim.identity, record->spec.identity));
+        for (const auto& pod : world.seen.pods)
+          known = known || (pod.identity && api::same_member(*pod.identity, record->spec.identity));
+        RC_ASSERT(known);
+      }
+      RC_ASSERT(!std::holds_alternative<AbandonFormation>(step));
+      RC_ASSERT(!std::holds_alternative<ReplaceUnformedPod>(step));
+    });
+  });
+}
+
+TEST(Properties, WhatCarriesAClusterIdIsNeverDeleted) {
+  holds_always("kept", [](const World& world, const Decision& decision) {
+    auto formed_uid = [&](const std::optional<api::Identity>& identity) {
+      return identity && identity->cluster_uid == world.seen.cluster.uid && identity->cluster_id;
+    };
+    for_each_step(decision, [&](const Step& step) {
+      const auto* discard = std::get_if<DiscardFormation>(&step);
+      if (!discard) return;
+      for (const auto& claim : world.seen.claims)
+        for (const auto& victim : discard->claims)
+          RC_ASSERT(victim.uid != claim.uid || !formed_uid(claim.identity));
+    });
+  });
+}
+
+TEST(Properties, NothingOfAnotherClusterIsTouched) {
+  holds_always("own objects", [](const World& world, const Decision& decision) {
+    std::set<Uid> foreign;
+    auto ours = [&](const Uid& uid) { return uid == world.seen.cluster.uid; };
+    for (const auto& record : world.seen.records)
+      if (!ours(record.spec.identity.cluster_uid)) foreign.insert(record.uid);
+    for (const auto& claim : world.seen.claims)
+      if (!claim.identity || !ours(claim.identity->cluster_uid)) foreign.insert(claim.uid);
+    for (const auto& pod : world.seen.pods)
+      if (pod.controller != world.seen.cluster.uid) foreign.insert(pod.uid);
+    // Generated UIDs may be equal by chance: then there is nothing to tell.
+    for (const auto& record : world.seen.records)
+      if (ours(record.spec.identity.cluster_uid)) foreign.erase(record.uid);
+    for (const auto& claim : world.seen.claims)
+      if (claim.identity && ours(claim.identity->cluster_uid)) foreign.erase(claim.uid);
+    for (const auto& pod : world.seen.pods)
+      if (pod.controller == world.seen.cluster.uid) foreign.erase(pod.uid);
+    auto untouched = [&](const Uid& uid) { RC_ASSERT(!foreign.contains(uid)); };
+    for_each_step(decision, [&](const Step& step) {
+      if (const auto* one = std::get_if<AllowRun>(&step)) untouched(one->record_uid);
+      if (const auto* one = std::get_if<NoteOnRecord>(&step)) untouched(one->record_uid);
+      if (const auto* one = std::get_if<NoteOnClaim>(&step)) untouched(one->claim_uid);
+      if (const auto* one = std::get_if<UpdatePodState>(&step)) untouched(one->pod_uid);
+      if (const auto* one = std::get_if<SetServing>(&step)) untouched(one->pod_uid);
+      if (const auto* one = std::get_if<GrowClaim>(&step)) untouched(one->claim_uid);
+      if (const auto* one = std::get_if<RemoveFinishedPod>(&step)) untouched(one->pod_uid);
+      if (const auto* one = std::get_if<ReplaceUnformedPod>(&step)) untouched(one->pod.uid);
+      if (const auto* one = std::get_if<DiscardFormation>(&step))
+        for (const auto* victims : {&one->pods, &one->claims, &one->records})
+          for (const auto& victim : *victims) untouched(victim.uid);
+    });
+  });
+}
+
+TEST(Properties, NothingIsCreatedUnderANameThatIsTaken) {
+  holds_always("names", [](const World& world, const Decision& decision) {
+    for_each_step(decision, [&](const Step& step) {
+      if (const auto* create = std::get_if<CreatePod>(&step))
+        for (const auto& pod : world.seen.pods) RC_ASSERT(pod.name != create->shape.name);
+      if (const auto* create = std::get_if<CreateClaim>(&step))
+        for (const auto& claim : world.seen.claims) RC_ASSERT(claim.name != create->name);
+      if (const auto* create = std::get_if<CreateRecord>(&step))
+        for (const auto& record : world.seen.records) RC_ASSERT(record.name != create->name);
+    });
+  });
+}
+
+TEST(Properties, ObservedGenerationMovesLast) {
+  holds_always("generation", [](const World& world, const Decision& decision) {
+    if (!decision.status) return;
+    auto before = world.seen.cluster.status ? world.seen.cluster.status->observed_generation : 0;
+    if (decision.status->observed_generation == before) return;
+    RC_ASSERT(decision.status->observed_generation == world.seen.cluster.generation);
+    RC_ASSERT(decision.stages.empty());
+    RC_ASSERT(decision.status->waiting.empty());
+    RC_ASSERT(condition(*decision.status, "Ready") == "True");
+  });
+}
+
+TEST(Properties, ReadyMeansVerifiedAndEveryConditionIsThere) {
+  holds_always("honest", [](const World& world, const Decision& decision) {
+    if (!decision.status) return;
+    for (const char* type :
+         {"Ready", "Available", "Progressing", "Degraded", "Frozen", "CertificatesValid"}) {
+      const auto* found = decision.status->find_condition(type);
+      RC_ASSERT(found != nullptr);
+      RC_ASSERT(!found->reason.empty());
+      RC_ASSERT(!found->message.empty());
+    }
+    if (condition(*decision.status, "Available") != "True") return;
+    int fresh = 0;
+    for (const auto& answer : world.seen.answers)
+      fresh +=
+          answer.answered && world.seen.now.monotonic - answer.asked_at <= std::chrono::seconds(60);
+    RC_ASSERT(fresh >= 1);
+    RC_ASSERT(decision.status->cluster_id.has_value());
+  });
+}
+
+TEST(Properties, NothingWaitsInSilence) {
+  holds_always("no silence", [](const World& world, const Decision& decision) {
+    if (!decision.status) return;
+    bool ready = condition(*decision.status, "Ready") == "True";
+    RC_ASSERT(ready || !decision.status->waiting.empty());
+    RC_ASSERT(!decision.status->phase.empty());
+    if (!decision.stages.empty()) RC_ASSERT(!decision.status->waiting.empty());
+    (void)world;
+  });
+}
+
+// Wherever a disturbed cluster is, once people and luck leave it alone it either gets ready, or
+// says for good what it waits for.
+TEST(Properties, ADisturbedClusterSettles) {
+  EXPECT_TRUE(rc::check("settles", [] {
+    auto world = disturbed_world();
+    world.set_keys(0);
+    for (auto& pod : world.seen.pods)
+      if (pod.etcd.waiting && pod.etcd.last && pod.etcd.last->exit_code < 64) pod.etcd = {};
+    std::erase_if(world.seen.pods, [](const PodFacts& pod) { return pod.deleting; });
+    int quiet = 0;
+    for (int i = 0; i < 80 && quiet < 2; ++i) {
+      world.advance(std::chrono::seconds(20));
+      world.run_pods();
+      world.answer();
+      quiet = world.pass() == 0 ? quiet + 1 : 0;
+    }
+    RC_ASSERT(quiet == 2);
+  }));
+}
+
+}  // namespace
+}  // namespace quorate::plan
