@@ -164,6 +164,7 @@ class H2Connection final : public std::enable_shared_from_this<H2Connection>, pr
   bool retired_ = false;
   bool suspect_ = false;
   bool told_unusable_ = false;
+  std::string farewell_;  // what the server said when it went away
   std::optional<Error> lost_;
 };
 

@@ -168,7 +168,9 @@ TEST_F(H2Outcome, ARequestThatWaitsForItsTurnIsNotSentAfterItsDeadline) {
 
 Task<void> H2Outcome::goes_away_below_the_request() {
   auto peer = co_await accept_request();
-  co_await peer.send(Frame::goaway(0));
+  auto goaway = Frame::goaway(0, H2Code::kEnhanceYourCalm);
+  goaway.payload += "too_many_pings";
+  co_await peer.send(goaway);
   auto next = co_await accept_request();
   co_await answer(next, 1);
   co_await next.receive_rest();
@@ -182,6 +184,7 @@ Task<void> H2Outcome::call_twice(Client& client) {
 TEST_F(H2Outcome, AGoawayBelowTheRequestIsUnavailableAndTheNextGoesElsewhere) {
   run(&H2Outcome::goes_away_below_the_request, &H2Outcome::call_twice);
   EXPECT_EQ(code(), Code::kUnavailable) << text();
+  EXPECT_THAT(text(), HasSubstr("gone away: ENHANCE_YOUR_CALM too_many_pings"));
 }
 
 Task<void> H2Outcome::refuses_the_stream() {

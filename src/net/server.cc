@@ -162,6 +162,8 @@ Task<void> ServerImpl::serve_stream(const ServerSide& side, std::unique_ptr<Byte
   ServerPeer who{std::move(peer), stream->peer_certificate()};
   if (stream->protocol() == "h2") {
     co_await serve_h2(side, *stream, std::move(who), open->liveness, "");
+  } else if (options_.tls) {
+    co_await serve_h1(side, *stream, std::move(who), open->liveness, "");
   } else {
     auto first = co_await sniff(*stream, open->liveness);
     if (first && *first == kH2Preface)

@@ -293,6 +293,7 @@ void H2ServerConnection::on_closed(StreamId id, std::uint32_t) {
   if (it == exchanges_.end()) return;
   auto exchange = std::move(it->second);
   exchanges_.erase(it);
+  liveness_.since = side_.runtime.clock->now();
   exchange->closed = true;
   exchange->changed.notify();
   // Answered properly, or the caller has lost interest.

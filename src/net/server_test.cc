@@ -29,6 +29,7 @@ class Plain final : public Handler {
       cancelled += !waited;
       co_return;
     }
+    if (request.path == "/late") (void)co_await runtime_.clock->sleep_until(runtime_.in(400ms).at);
     if (request.path == "/endless") {
       (void)co_await responder.start(200, {});
       Result<void> written;
@@ -108,6 +109,7 @@ class ServerTest : public ::testing::Test {
   Task<void> h2_does_not_read(std::uint16_t port);
   Task<void> h2_floods(std::uint16_t port);
   Task<void> h2_idles(std::uint16_t port);
+  Task<void> h2_answers_late(std::uint16_t port);
   Task<void> h2_large_headers(std::uint16_t port);
   Task<void> tls_stalls(std::uint16_t port);
 
@@ -378,6 +380,20 @@ Task<void> ServerTest::h2_idles(std::uint16_t port) {
 TEST_F(ServerTest, ClosesIdleHttp2ConnectionsButNotBusyOnes) {
   options_.idle_timeout = 100ms;
   run(&ServerTest::h2_idles);
+}
+
+Task<void> ServerTest::h2_answers_late(std::uint16_t port) {
+  auto peer = co_await dial_h2(port);
+  co_await peer.send(request(1, "/late"));
+  co_await peer.receive_until("GET /late ");
+  // The time since the answer counts, not that since the request.
+  (void)co_await runtime_.clock->sleep_until(runtime_.in(100ms).at);
+  co_await peer.send(request(3, "/next"));
+  co_await peer.receive_until("GET /next ");
+}
+TEST_F(ServerTest, AnHttp2ConnectionIsIdleOnlyAfterItsLastAnswer) {
+  options_.idle_timeout = 300ms;
+  run(&ServerTest::h2_answers_late);
 }
 
 Task<void> ServerTest::h2_large_headers(std::uint16_t port) {

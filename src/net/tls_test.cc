@@ -52,7 +52,7 @@ class Tls : public ::testing::Test {
   Result<Response> call(const TlsIdentity& mine, const TlsIdentity& theirs, PeerCheck check,
                         std::string server_name = "", bool http2 = true) {
     ServerOptions options;
-    options.tls = must(TlsContext::for_server(theirs, check, {"h2", "http/1.1"}));
+    options.tls = must(TlsContext::for_server(theirs, check, server_speaks_));
     auto context = must(TlsContext::for_client(mine, {"h2", "http/1.1"}));
     std::optional<Result<Response>> result;
     auto talk = [&](std::uint16_t port) {
@@ -73,6 +73,7 @@ class Tls : public ::testing::Test {
   rt::Runtime runtime_ = loop_.runtime();
   pki::SystemKeys keys_;
   Hello hello_;
+  std::vector<std::string> server_speaks_ = {"h2", "http/1.1"};
 };
 
 TEST_F(Tls, MutualTrustCarriesBothVersionsOfHttp) {
@@ -82,6 +83,16 @@ TEST_F(Tls, MutualTrustCarriesBothVersionsOfHttp) {
     ASSERT_TRUE(response) << response.error().text();
     EXPECT_EQ(response->body, "hello");
     EXPECT_THAT(hello_.last_certificate, HasSubstr("BEGIN CERTIFICATE"));
+  }
+}
+
+TEST_F(Tls, ClientsFallBackToHttp1WhereTheServerSpeaksNothingElse) {
+  auto ca = authority("ca");
+  for (auto speaks : {std::vector<std::string>{"http/1.1"}, std::vector<std::string>{}}) {
+    server_speaks_ = speaks;
+    auto response = call(leaf(ca), leaf(ca), PeerCheck::kRequired);
+    ASSERT_TRUE(response) << response.error().text();
+    EXPECT_EQ(response->body, "hello");
   }
 }
 
