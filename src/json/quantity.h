@@ -12,7 +12,7 @@
 namespace quorate::json {
 
 // A Kubernetes quantity: 1.5Gi, 250m, 1e3, 12. Exact to 10^-9, as Kubernetes keeps it: finer digits
-// are rounded away from zero, and what lies beyond 2^63-1 is held there.
+// are rounded away from zero. What lies beyond 2^63-1 is held there (Kubernetes may overflow).
 class Quantity {
  public:
   // How it was written; kept for the canonical text only.
