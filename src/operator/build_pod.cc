@@ -92,7 +92,7 @@ void add_probes(json::Object& container, const plan::PodShape& shape) {
 }
 
 json::Object etcd_container(const Owner& owner, const plan::PodShape& shape) {
-  json::Array arguments{text(api::kEtcdProgram)};
+  json::Array arguments{"--", text(api::kEtcdProgram)};
   for (const auto& argument : shape.etcd_arguments) arguments.emplace_back(argument);
   json::Array mounts{mount(api::kDataVolume, launch::kVolume, false),
                      mount(api::kPodVolume, launch::kPodFolder, false)};

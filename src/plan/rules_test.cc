@@ -165,6 +165,8 @@ TEST(Status, SaysAvailableOnlyAfterAQuorumConfirmedARead) {
     answer.members.reset();
     answer.keys.reset();
   }
+  EXPECT_EQ(condition(*world.decide().status, "Available"), "True") << "the kubelet's probe did";
+  for (auto& pod : world.seen.pods) pod.ready = false;
   EXPECT_EQ(condition(*world.decide().status, "Available"), "False");
   world.answer();
   world.seen.answers.resize(1);

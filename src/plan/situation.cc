@@ -70,7 +70,8 @@ Situation::Quorum Situation::quorum() const {
   for (const auto* member : current()) {
     if (!verified(*member)) continue;
     ++out.answering;
-    out.confirmed = out.confirmed || member->answer->members || member->answer->keys;
+    out.confirmed =
+        out.confirmed || member->pod->ready || member->answer->members || member->answer->keys;
   }
   return out;
 }

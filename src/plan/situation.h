@@ -86,7 +86,7 @@ struct Situation {
   bool verified(const Member& member) const;
 
   // How many voters of a formed cluster answer as whom they should, and whether a quorum confirmed
-  // a read through one of them.
+  // a read through one of them: for us, or for the kubelet, whose readiness probe is such a read.
   struct Quorum {
     int voters = 0;
     int answering = 0;

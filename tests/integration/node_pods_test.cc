@@ -42,6 +42,14 @@ std::string script_pod(const std::string& name, const std::string& script,
          json::render(json::Value(script)) + "]" + more + "}]}}\n";
 }
 
+// Waits until the container's output ends so.
+void await_log(World& world, const std::string& pod, int attempt, const std::string& end) {
+  support::eventually(std::chrono::seconds(60), pod + " has written: " + end, [&] {
+    auto log = world.log_of(pod, "main", attempt);
+    return support::Look(log.ends_with(end), log.substr(log.size() - std::min(log.size(), 200ul)));
+  });
+}
+
 TEST(NodePods, RunWithVolumesEnvironmentFilesAndNames) {
   with_world({.nodes = 2}, [](World& world) {
     world.apply(R"(
@@ -122,10 +130,7 @@ spec:
     auto pod = world.get("pod", "p");
     auto ip = std::string(json::text_or(pod, "/status/podIP", ""));
     auto node = std::string(json::text_or(pod, "/spec/nodeName", ""));
-    support::eventually(std::chrono::seconds(30), "the container has written all", [&] {
-      auto log = world.log_of("p", "main");
-      return support::Look(log.find("done\n") != std::string::npos, log);
-    });
+    await_log(world, "p", 0, "done\n");
     auto log = world.log_of("p", "main");
     EXPECT_THAT(log, HasSubstr("name p node " + node + " note first ip " + ip +
                                " password hunter2 host p\nfrom init\nadminx=1\n440\n"));
@@ -135,11 +140,6 @@ spec:
     EXPECT_THAT(log, HasSubstr(ip));
     EXPECT_THAT(log, HasSubstr("198.19."));
     EXPECT_THAT(log, testing::Not(HasSubstr("cannot resolve")));
-
-    // Files follow their objects.
-    world.apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {conf: x=2}}");
-    auto uid = std::string(json::text_or(pod, "/metadata/uid", ""));
-    (void)uid;
 
     auto volume = world.get("pvc", "data");
     auto pv = std::string(json::text_or(volume, "/spec/volumeName", ""));
@@ -151,6 +151,208 @@ spec:
     world.kubectl({"delete", "pvc", "data"});
     world.await_gone("pv", pv);
     EXPECT_FALSE(fs::exists(kept)) << "the class says Delete";
+  });
+}
+
+TEST(NodePods, FilesFollowTheirObjectsAndEnvironmentIsResolvedAtEachStart) {
+  with_world({}, [](World& world) {
+    world.apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {a: '1', b: '1'}}");
+    world.apply(script_pod(
+        "p",
+        "echo started with $NOTE;"
+        "while :; do cat /conf/a /conf/b; echo; sleep 0.1; [ -e /x/end ] && exit 3; done",
+        R"(,"env":[{"name":"NOTE","valueFrom":
+              {"fieldRef":{"fieldPath":"metadata.annotations['note']"}}}],
+            "volumeMounts":[{"name":"conf","mountPath":"/conf"},{"name":"x","mountPath":"/x"}])",
+        R"(,"volumes":[{"name":"conf","configMap":{"name":"c"}},{"name":"x","emptyDir":{}}])",
+        R"(,"annotations":{"note":"first"})"));
+    world.await_ready("p");
+    world.apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {a: '2', b: '2'}}");
+    await_log(world, "p", 0, "22\n");
+
+    world.kubectl({"annotate", "pod", "p", "note=second", "--overwrite"});
+    auto uid = std::string(json::text_or(world.get("pod", "p"), "/metadata/uid", ""));
+    std::ofstream(world.directory() + "/nodes/node-1/pods/" + uid + "/volumes/x/end") << "1";
+    world.await("pod", "p", "/status/containerStatuses/0/restartCount", "1");
+    EXPECT_THAT(world.log_of("p", "main", 0), testing::StartsWith("started with first\n"));
+    await_log(world, "p", 1, "started with second\n");
+  });
+}
+
+TEST(NodePods, EndsReasonsAndMessagesStandInStatus) {
+  with_world({.backoff_base = std::chrono::seconds(3)}, [](World& world) {
+    auto image_pod = [](const std::string& name, const std::string& image) {
+      return R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":")" + name +
+             R"("},"spec":{"terminationGracePeriodSeconds":1,"containers":[{"name":"main","image":")" +
+             image + R"(","command":["no-such-program"]}]}})";
+    };
+    world.apply(script_pod("message", "echo -n last words > /dev/termination-log; exit 65", "",
+                           R"(,"restartPolicy":"Never")"));
+    world.apply(script_pod("fine", "exit 0", "", R"(,"restartPolicy":"OnFailure")"));
+    world.apply(script_pod("loops", "echo in vain; exit 1",
+                           R"(,"terminationMessagePolicy":"FallbackToLogsOnError")"));
+    world.apply(image_pod("unknown", "no/such:image"));
+    world.apply(image_pod("nothing", "test"));
+    world.apply(script_pod("missing", "exit 0", R"(,"envFrom":[{"secretRef":{"name":"absent"}}])"));
+
+    world.await("pod", "message", "/status/phase", "Failed");
+    auto message = world.get("pod", "message");
+    const std::string kEnd = "/status/containerStatuses/0/state/terminated";
+    EXPECT_EQ(json::text_or(message, kEnd + "/message", ""), "last words");
+    EXPECT_EQ(json::text_or(message, kEnd + "/reason", ""), "Error");
+    EXPECT_EQ(*json::integer_at(message, kEnd + "/exitCode"), 65);
+    world.await("pod", "fine", "/status/phase", "Succeeded");
+    const std::string kWaiting = "/status/containerStatuses/0/state/waiting/reason";
+    const std::string kLast = "/status/containerStatuses/0/lastState/terminated";
+    world.await("pod", "loops", kWaiting, "CrashLoopBackOff");
+    auto loops = world.get("pod", "loops");
+    EXPECT_EQ(*json::integer_at(loops, kLast + "/exitCode"), 1);
+    EXPECT_EQ(json::text_or(loops, kLast + "/message", ""), "in vain\n");
+    world.await("pod", "unknown", kWaiting, "ImagePullBackOff");
+    world.await("pod", "nothing", kWaiting, "CrashLoopBackOff");
+    EXPECT_EQ(json::text_or(world.get("pod", "nothing"), kLast + "/reason", ""), "StartError");
+    world.await("pod", "missing", kWaiting, "CreateContainerConfigError");
+    world.apply("{apiVersion: v1, kind: Secret, metadata: {name: absent}}");
+    world.await("pod", "missing", kLast + "/reason", "Completed");
+  });
+}
+
+TEST(NodePods, ProbesDecideReadinessAndRestarts) {
+  with_world({}, [](World& world) {
+    auto probe = [](const std::string& kind, const std::string& what) {
+      return ",\"" + kind + R"(":{"periodSeconds":1,"timeoutSeconds":5,)" + what + "}";
+    };
+    world.apply(
+        script_pod("exec", "touch /tmp/here; sleep 1000",
+                   probe("readinessProbe", R"("exec":{"command":["test","-e","/tmp/absent"]})") +
+                       probe("livenessProbe", R"("exec":{"command":["test","-e","/tmp/here"]},
+                                      "initialDelaySeconds":1)")));
+    world.apply(
+        script_pod("http", "cd /tmp; echo hello > index.html; exec python3 -m http.server 8000",
+                   probe("readinessProbe", R"("httpGet":{"path":"/index.html","port":"web"})") +
+                       probe("startupProbe", R"("failureThreshold":60,"tcpSocket":{"port":8000})") +
+                       R"(,"ports":[{"name":"web","containerPort":8000}])"));
+    world.apply(
+        script_pod("dies", "sleep 1000",
+                   probe("livenessProbe", R"("failureThreshold":1,"tcpSocket":{"port":9})")));
+    world.await_ready("http");
+    world.await("pod", "dies", "/status/containerStatuses/0/restartCount", "1");
+    world.await("pod", "exec", "/status/phase", "Running");
+    auto exec = world.get("pod", "exec");
+    EXPECT_EQ(*json::flag_at(exec, "/status/containerStatuses/0/ready"), false);
+    EXPECT_EQ(*json::integer_at(exec, "/status/containerStatuses/0/restartCount"), 0);
+  });
+}
+
+// Answers every request with the caller's address.
+constexpr const char* kAddressServer = R"(import http.server
+class Handler(http.server.BaseHTTPRequestHandler):
+  def do_GET(self):
+    self.send_response(200)
+    self.end_headers()
+    self.wfile.write(self.client_address[0].encode())
+http.server.HTTPServer(('', 80), Handler).serve_forever()
+)";
+
+TEST(NodePods, TalkToEachOtherAcrossNodesAndThroughServices) {
+  with_world({.nodes = 2}, [](World& world) {
+    world.apply(script_pod("server", std::string("exec python3 -c \"") + kAddressServer + "\"",
+                           R"(,"readinessProbe":{"periodSeconds":1,"tcpSocket":{"port":80}})",
+                           R"(,"nodeName":"node-1","hostname":"server","subdomain":"peers")"));
+    world.apply(R"(
+apiVersion: v1
+kind: Service
+metadata: {name: peers}
+spec: {clusterIP: None, selector: {app: server}, ports: [{port: 80}]}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web}
+spec: {selector: {app: server}, ports: [{port: 8080, targetPort: 80}]}
+)");
+    world.await_ready("server");
+    auto fetch = [](const std::string& url) {
+      return "until python3 -c \"import urllib.request;"
+             "print(urllib.request.urlopen('" +
+             url +
+             "', timeout=5).read().decode())\";"
+             "do sleep 0.2; done; ";
+    };
+    world.apply(script_pod("client",
+                           fetch("http://server.peers/") + fetch("http://web:8080/") + "echo end",
+                           "", R"(,"nodeName":"node-2","restartPolicy":"Never")"));
+    world.await("pod", "client", "/status/phase", "Succeeded");
+    auto address = std::string(json::text_or(world.get("pod", "client"), "/status/podIP", ""));
+    EXPECT_TRUE(address.starts_with("198.18.2.")) << address;
+    auto log = world.log_of("client", "main");
+    EXPECT_THAT(log, HasSubstr(address + "\n")) << "Pod to Pod: the true address";
+    EXPECT_THAT(log, HasSubstr("198.18.255.1\nend\n")) << "through the Service: the relay's";
+  });
+}
+
+TEST(NodePods, ReturnInTheSameObjectAfterAPowerCutAndLeaveNothingBehind) {
+  with_world({}, [](World& world) {
+    const std::string marker = "quorate-marker-" + std::to_string(::getpid());
+    world.apply(
+        "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data}, spec: "
+        "{accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}");
+    world.apply(script_pod(
+        "p",
+        "for v in data x m; do echo run >> /$v/runs; wc -l < /$v/runs; done;"
+        "sh -c 'setsid sleep 1000' " +
+            marker + " & exec sleep 1000",
+        R"(,"volumeMounts":[{"name":"data","mountPath":"/data"},{"name":"x","mountPath":"/x"},
+                            {"name":"m","mountPath":"/m"}])",
+        R"(,"volumes":[{"name":"data","persistentVolumeClaim":{"claimName":"data"}},
+                       {"name":"x","emptyDir":{}},{"name":"m","emptyDir":{"medium":"Memory"}}],
+           "initContainers":[{"name":"init","image":"test",
+                              "command":["sh","-c","echo init >> /x/inits"],
+                              "volumeMounts":[{"name":"x","mountPath":"/x"}]}])"));
+    world.await_ready("p");
+    await_log(world, "p", 0, "1\n1\n1\n");
+    auto before = world.get("pod", "p");
+    EXPECT_FALSE(processes_named(marker).empty());
+    world.nodes().kill();
+    support::eventually(std::chrono::seconds(10), "nothing is left", [&] {
+      auto left = processes_named(marker);
+      return support::Look(left.empty(), left.empty() ? "" : left[0]);
+    });
+    EXPECT_EQ(json::text_or(world.get("pod", "p"), "/status/phase", ""), "Running")
+        << "nobody was told";
+    world.nodes().start();
+    world.await("pod", "p", "/status/containerStatuses/0/restartCount", "1");
+    world.await_ready("p");
+    auto after = world.get("pod", "p");
+    for (const char* same : {"/metadata/uid", "/status/podIP"})
+      EXPECT_EQ(json::text_or(after, same, "a"), json::text_or(before, same, "b"));
+    EXPECT_EQ(*json::integer_at(after, "/status/initContainerStatuses/0/restartCount"), 1);
+    EXPECT_EQ(*json::integer_at(after, "/status/containerStatuses/0/lastState/terminated/exitCode"),
+              255);
+    await_log(world, "p", 1, "2\n2\n1\n");  // what was in memory is lost
+    auto uid = std::string(json::text_or(after, "/metadata/uid", ""));
+    std::ifstream inits(world.directory() + "/nodes/node-1/pods/" + uid + "/volumes/x/inits");
+    EXPECT_EQ(std::string((std::istreambuf_iterator<char>(inits)), {}), "init\ninit\n");
+  });
+}
+
+TEST(NodePods, AreStoppedWithGraceOrAtOnce) {
+  with_world({}, [](World& world) {
+    const std::string marker = "quorate-deaf-" + std::to_string(::getpid());
+    const std::string deaf = "trap '' TERM; : " + marker + "; while :; do sleep 0.1; done";
+    world.apply(script_pod("polite", "trap 'echo told; exit 0' TERM; while :; do sleep 0.1; done"));
+    world.apply(script_pod("deaf", deaf));
+    world.apply(script_pod("forced", deaf));
+    for (const char* pod : {"polite", "deaf", "forced"}) world.await_ready(pod);
+    world.kubectl({"delete", "pod", "polite", "deaf", "--wait=false"});
+    world.await_gone("pod", "polite");
+    EXPECT_THAT(world.log_of("polite", "main"), HasSubstr("told\n"));
+    world.await_gone("pod", "deaf");
+    EXPECT_EQ(processes_named(marker).size(), 1u) << "the one that is not deleted yet";
+    world.kubectl({"delete", "pod", "forced", "--force", "--grace-period=0"});
+    support::eventually(std::chrono::seconds(20), "nothing is left of it", [&] {
+      auto pods = fs::directory_iterator(world.directory() + "/nodes/node-1/pods");
+      return support::Look(pods == fs::directory_iterator() && processes_named(marker).empty());
+    });
   });
 }
 

@@ -53,6 +53,27 @@ json::Value describe_certificate(const json::Value& secret) {
                       {"clients", certificate->for_clients()}};
 }
 
+void drop_foreign_annotations(json::Value& object) {
+  auto* annotations = json::find(object, "/metadata/annotations");
+  if (!annotations || !annotations->is_object()) return;
+  json::Object ours;
+  for (const auto& [key, value] : annotations->get_object())
+    if (key.starts_with("quorate.io/")) ours[key] = value;
+  *annotations = std::move(ours);
+}
+
+// UIDs and etcd's IDs, with what to write in their place.
+std::map<std::string, std::string> names_of_ids(const Snapshot& all) {
+  std::map<std::string, std::string> out;
+  for (const auto& [name, object] : all) {
+    out[std::string(json::text_or(object, "/metadata/uid", ""))] = fmt::format("<uid of {}>", name);
+    out[std::string(json::text_or(object, "/spec/memberID", ""))] = fmt::format("<id of {}>", name);
+    out[std::string(json::text_or(object, "/status/clusterID", ""))] = "<cluster id>";
+  }
+  out.erase("");
+  return out;
+}
+
 json::Value strip(std::string_view kind, json::Value object) {
   for (const auto* field :
        {"uid", "resourceVersion", "creationTimestamp", "managedFields", "generation"})
@@ -61,6 +82,9 @@ json::Value strip(std::string_view kind, json::Value object) {
   json::remove(object, "/kind");
   for (const auto* field : {"/spec/clusterIP", "/spec/clusterIPs"})
     if (json::text_or(object, "/spec/clusterIP", "") != "None") json::remove(object, field);
+  for (const auto* choice : {"/spec/nodeName", "/spec/volumeName", "/status/leader"})
+    json::remove(object, choice);
+  drop_foreign_annotations(object);
   if (kind != "EtcdCluster") json::remove(object, "/status");
   if (kind == "Secret") object.as_object()["data"] = describe_certificate(object);
   drop_varying(object);
@@ -102,14 +126,12 @@ std::string find_difference(const json::Value& wanted, const json::Value& live,
 }
 
 std::map<std::string, std::string> essence(const Snapshot& all) {
+  const auto ids = names_of_ids(all);
   std::map<std::string, std::string> out;
   for (const auto& [name, object] : all) {
-    if (name.find("kube-root-ca") != std::string::npos) continue;
     const auto kind = name.substr(0, name.find(' '));
     auto text = json::render_sorted(strip(kind, object));
-    for (const auto& [other, owner] : all)
-      replace_all(text, json::text_or(owner, "/metadata/uid", ""),
-                  fmt::format("<uid of {}>", other));
+    for (const auto& [id, meaning] : ids) replace_all(text, id, meaning);
     replace_all(text, json::text_or(object, "/metadata/namespace", ""), "<ns>");
     out[name] = std::move(text);
   }

@@ -15,9 +15,9 @@ std::string find_difference(const json::Value& wanted, const json::Value& live,
                             const std::string& path = "");
 
 // What is the same in every namespace and every run: objects by name, as text, without the server's
-// own fields, times and statuses (the cluster's is kept); UIDs are replaced by the names of the
-// objects that have them, the namespace by `<ns>`, keys and certificates by what they say and who
-// signed them.
+// own fields, times, choices of other controllers, and statuses (the cluster's is kept); UIDs and
+// etcd's IDs are replaced by the names of those who have them, the namespace by `<ns>`, keys and
+// certificates by what they say and who signed them.
 std::map<std::string, std::string> essence(const Snapshot& all);
 
 // The first object in which the two differ, and how; empty if there is none.

@@ -18,11 +18,11 @@ class Foreign : public SliceTest {
     auto object = kube::make_object(resource, {ns_, name});
     auto parsed = json::parse(rest);
     for (auto& [field, value] : parsed->as_object()) object.as_object()[field] = value;
-    const auto made = world_.run(world_.create(resource, ns_, std::move(object)));
+    const auto made = world().run(world().create(resource, ns_, std::move(object)));
     return std::string(json::text_or(made, "/metadata/uid", ""));
   }
   void wait_until_named(const std::string& object) {
-    world_.run(world_.until(
+    world().run(world().until(
         kube::kEtcdClusters, key("c"), 60s, "names " + object, [&](const auto& cluster) {
           const auto taken = waits_for(cluster, "NameTaken", {object});
           return taken.holds ? taken
@@ -59,7 +59,7 @@ TEST_F(Foreign, ObjectsAreNamedAndLeftAloneAndWhenTheyGoTheClusterIsMade) {
     const auto live = get(one.resource, one.name);
     EXPECT_EQ(json::find(live, "/metadata/labels"), nullptr);
     EXPECT_EQ(json::find(live, "/metadata/ownerReferences"), nullptr);
-    world_.run(world_.remove(one.resource, {ns_, one.name}));
+    world().run(world().remove(one.resource, {ns_, one.name}));
   }
   wait_until_settled("c", 90s);
   EXPECT_THAT(ledger_.denied(), IsEmpty());
@@ -74,8 +74,8 @@ TEST_F(Foreign, AServiceOfAnotherClusterOfOursIsNotTaken) {
   wait_until_named("Service c-peer");
   const auto after = get(kube::kServices, "c-peer");
   EXPECT_EQ(json::render(*json::find(after, "/spec")), json::render(*json::find(before, "/spec")));
-  EXPECT_FALSE(world_.run(world_.look(ns_)).contains("Pod c-0"));
-  world_.run(world_.remove(kube::kEtcdClusters, key("c-peer")));
+  EXPECT_FALSE(world().run(world().look(ns_)).contains("Pod c-0"));
+  world().run(world().remove(kube::kEtcdClusters, key("c-peer")));
   wait_until_settled("c", 90s);
 }
 
@@ -84,13 +84,13 @@ TEST_F(Foreign, AClusterThatAnotherOperatorHasClaimedIsNotTouched) {
   declare("c");
   wait_until_settled("c");
   const auto written = ledger_.writes().size();
-  auto setup = world_.setup(ns_, {5s, 4s, 500ms});
+  auto setup = world().setup(ns_, {5s, 4s, 500ms});
   setup.options.executor.call_timeout = 1s;
   setup.options.identity = "somebody-else";
   setup.options.lease.name = ns_ + "-else";
   Ledger others;
   auto& other = start_operator(others, std::move(setup));
-  world_.run(world_.until_seen(60s, "the other looks at the cluster", [&] {
+  world().run(world().until_seen(60s, "the other looks at the cluster", [&] {
     return Look(other.counter("quorate_reconciles_total") >= 1, other.ended());
   }));
   EXPECT_THAT(others.writes(), IsEmpty());
@@ -103,29 +103,29 @@ class Pause : public SliceTest {};
 
 TEST_F(Pause, NothingIsDoneUntilItIsLifted) {
   Ledger ledger;
-  auto setup = world_.setup(ns_, kPatient);
+  auto setup = world().setup(ns_, kPatient);
   setup.options.observer.ask_every = 1s;  // how often a paused cluster is looked at
   auto& process = start_operator(ledger, std::move(setup));
   declare("c", R"({"paused": true})");
-  world_.run(world_.until(kube::kEtcdClusters, key("c"), 30s, "says so", [](const auto& cluster) {
+  world().run(world().until(kube::kEtcdClusters, key("c"), 30s, "says so", [](const auto& cluster) {
     return Look(json::text_or(cluster, "/status/phase", "") == "Paused", json::render(cluster));
   }));
   wait_for_looks(process, 2);
   for (const auto& write : ledger.writes()) EXPECT_TRUE(write.is_status()) << write.what;
 
-  world_.run(world_.patch(kube::kEtcdClusters, key("c"), R"({"spec": {"paused": false}})"));
+  world().run(world().patch(kube::kEtcdClusters, key("c"), R"({"spec": {"paused": false}})"));
   wait_until_settled("c");
 
-  world_.run(world_.patch(kube::kEtcdClusters, key("c"), R"({"spec": {"paused": true}})"));
-  world_.run(
-      world_.until(kube::kEtcdClusters, key("c"), 30s, "says so again", [](const auto& cluster) {
+  world().run(world().patch(kube::kEtcdClusters, key("c"), R"({"spec": {"paused": true}})"));
+  world().run(
+      world().until(kube::kEtcdClusters, key("c"), 30s, "says so again", [](const auto& cluster) {
         return Look(json::text_or(cluster, "/status/phase", "") == "Paused", json::render(cluster));
       }));
   const auto written = ledger.writes().size();
-  world_.run(world_.remove(kube::kServices, key("c")));
+  world().run(world().remove(kube::kServices, key("c")));
   wait_for_looks(process, 2);
   EXPECT_EQ(ledger.writes().size(), written);
-  EXPECT_FALSE(world_.run(world_.look(ns_)).contains("Service c"));
+  EXPECT_FALSE(world().run(world().look(ns_)).contains("Service c"));
 }
 
 // ---- Deletion ----
@@ -133,7 +133,7 @@ TEST_F(Pause, NothingIsDoneUntilItIsLifted) {
 class Delete : public SliceTest {
  protected:
   void wait_until_only(std::vector<std::string> left) {
-    world_.run(world_.until_all(ns_, 90s, "all else is collected", [&](const Snapshot& all) {
+    world().run(world().until_all(ns_, 90s, "all else is collected", [&](const Snapshot& all) {
       std::vector<std::string> names;
       for (const auto& [name, object] : all) names.push_back(name);
       return Look(names == left, ::testing::PrintToString(names));
@@ -151,13 +151,13 @@ TEST_F(Delete, KeepsTheVolumesAndNothingElseAndTheyAreNeverAdopted) {
   start_operator(ledger_);
   declare("c");
   wait_until_settled("c");
-  world_.run(world_.remove(kube::kEtcdClusters, key("c")));
+  world().run(world().remove(kube::kEtcdClusters, key("c")));
   wait_until_only(kClaims);
-  const auto kept = essence(world_.run(world_.look(ns_)));
+  const auto kept = essence(world().run(world().look(ns_)));
 
   declare("c");
   wait_until_settled("c");
-  auto all = world_.run(world_.look(ns_));
+  auto all = world().run(world().look(ns_));
   for (const auto* member : {"c-3", "c-4", "c-5"}) {
     EXPECT_TRUE(all.contains(std::string("Pod ") + member));
     EXPECT_TRUE(all.contains(std::string("PersistentVolumeClaim data-") + member));
@@ -172,7 +172,7 @@ TEST_F(Delete, TakesTheVolumesAlongIfToldSo) {
   start_operator(ledger_);
   declare("c", R"({"storage": {"claim": {}, "retention": {"whenDeleted": "Delete"}}})");
   wait_until_settled("c");
-  world_.run(world_.remove(kube::kEtcdClusters, key("c")));
+  world().run(world().remove(kube::kEtcdClusters, key("c")));
   wait_until_only({});
 }
 
@@ -180,8 +180,8 @@ TEST_F(Delete, NeedsNoOperator) {
   auto& process = start_operator(ledger_);
   declare("c");
   wait_until_settled("c");
-  world_.run(process.stop(world_.runtime().in(30s)));
-  world_.run(world_.remove(kube::kEtcdClusters, key("c")));
+  world().run(process.stop(world().runtime().in(30s)));
+  world().run(world().remove(kube::kEtcdClusters, key("c")));
   wait_until_only(kClaims);
 }
 
@@ -191,24 +191,24 @@ TEST_F(Delete, AClusterMadeAnewAtOnceWaitsForWhatIsLeftOfTheOldOne) {
   start_operator(ledger_);
   declare("c");
   wait_until_settled("c");
-  world_.run(world_.patch(kube::kPods, key("c-1"),
-                          R"({"metadata": {"finalizers": ["example.com/slow-node"]}})"));
+  world().run(world().patch(kube::kPods, key("c-1"),
+                            R"({"metadata": {"finalizers": ["example.com/slow-node"]}})"));
   const auto old_pod = uid_of(kube::kPods, "c-1");
-  world_.run(world_.remove(kube::kEtcdClusters, key("c")));
+  world().run(world().remove(kube::kEtcdClusters, key("c")));
   declare("c");
-  world_.run(world_.until(kube::kEtcdClusters, key("c"), 30s, "says so", [](const auto& cluster) {
+  world().run(world().until(kube::kEtcdClusters, key("c"), 30s, "says so", [](const auto& cluster) {
     return waits_for(cluster, "OldObjects", {});
   }));
-  world_.run(world_.until_all(ns_, 90s, "the rest is collected", [](const Snapshot& all) {
+  world().run(world().until_all(ns_, 90s, "the rest is collected", [](const Snapshot& all) {
     return Look(!all.contains("Pod c-0") && !all.contains("EtcdMember c-0"), "");
   }));
-  world_.run(world_.until(kube::kEtcdClusters, key("c"), 30s, "names it", [](const auto& cluster) {
-    return waits_for(cluster, "OldObjects", {"Pod c-1"});
-  }));
+  world().run(world().until(
+      kube::kEtcdClusters, key("c"), 30s, "names it",
+      [](const auto& cluster) { return waits_for(cluster, "OldObjects", {"Pod c-1"}); }));
   EXPECT_EQ(uid_of(kube::kPods, "c-1"), old_pod);
-  world_.run(world_.patch(kube::kPods, key("c-1"), R"({"metadata": {"finalizers": null}})"));
+  world().run(world().patch(kube::kPods, key("c-1"), R"({"metadata": {"finalizers": null}})"));
   wait_until_settled("c", 90s);
-  const auto all = world_.run(world_.look(ns_));
+  const auto all = world().run(world().look(ns_));
   EXPECT_TRUE(all.contains("Pod c-3"));
   EXPECT_FALSE(all.contains("Pod c-1"));
   EXPECT_THAT(ledger_.denied(), IsEmpty());
@@ -220,14 +220,14 @@ class Leaders : public SliceTest {
  protected:
   static constexpr kube::LeaseTimings kQuick{5s, 4s, 500ms};
   OperatorSetup quick(const std::string& replica) {
-    auto setup = world_.setup(ns_, kQuick);
+    auto setup = world().setup(ns_, kQuick);
     setup.options.replica = replica;
     setup.options.executor.call_timeout = 2s;
     return setup;
   }
   void wait_until_leading(OperatorProcess& process) {
-    world_.run(world_.until_seen(30s, "it leads",
-                                 [&] { return Look(process.op().leading(), process.ended()); }));
+    world().run(world().until_seen(30s, "it leads",
+                                   [&] { return Look(process.op().leading(), process.ended()); }));
   }
 
   Ledger first_, second_;
@@ -239,12 +239,12 @@ TEST_F(Leaders, OnlyTheLeaderWritesAndWhenItDiesTheOtherGoesOn) {
   auto& other = start_operator(second_, quick("second"));
   declare("a");
   wait_until_settled("a");
-  world_.run(world_.until_seen(30s, "the other watches, too",
-                               [&] { return Look(other.op().ready(), other.ended()); }));
+  world().run(world().until_seen(30s, "the other watches, too",
+                                 [&] { return Look(other.op().ready(), other.ended()); }));
   EXPECT_FALSE(other.op().leading());
   EXPECT_THAT(second_.writes(), IsEmpty());
 
-  world_.run(leader.kill());
+  world().run(leader.kill());
   const auto written = first_.writes().size();
   declare("b");
   wait_until_settled("b");
@@ -261,11 +261,11 @@ TEST_F(Leaders, ACleanStopHandsOverBeforeTheLeaseEnds) {
   wait_until_leading(leader);
   declare("a");
   wait_until_settled("a");
-  world_.run(leader.stop(world_.runtime().in(30s)));
-  const auto stopped = world_.runtime().clock->now();
+  world().run(leader.stop(world().runtime().in(30s)));
+  const auto stopped = world().runtime().clock->now();
   auto& next = start_operator(second_);
   wait_until_leading(next);
-  EXPECT_LT(world_.runtime().clock->now() - stopped, kPatient.lease);
+  EXPECT_LT(world().runtime().clock->now() - stopped, kPatient.lease);
   declare("b");
   wait_until_settled("b");
 }

@@ -47,7 +47,7 @@ TEST_F(Create, MakesEveryPartOnceUnderItsOwnRights) {
   auto& process = start_operator(ledger_);
   declare("c");
   wait_until_settled("c");
-  EXPECT_THAT(names_in(world_.run(world_.look(ns_))), UnorderedElementsAreArray(parts_of_c()));
+  EXPECT_THAT(names_in(world().run(world().look(ns_))), UnorderedElementsAreArray(parts_of_c()));
   for (const auto& write : ledger_.writes())
     if (write.creates()) EXPECT_EQ(ledger_.count_effects(write.what), 1) << write.what;
   EXPECT_THAT(ledger_.denied(), IsEmpty());
@@ -59,7 +59,7 @@ TEST_F(Create, EveryPartReadsBackAsItWasBuilt) {
   start_operator(ledger_);
   declare("c");
   wait_until_settled("c");
-  const auto all = world_.run(world_.look(ns_));
+  const auto all = world().run(world().look(ns_));
   int compared = 0;
   for (const auto& write : ledger_.writes()) {
     if (!write.creates()) continue;
@@ -82,8 +82,8 @@ TEST_F(Create, TheCertificatesAreThoseOfTheClustersTwoAuthorities) {
   start_operator(ledger_);
   declare("c");
   wait_until_settled("c");
-  const auto all = world_.run(world_.look(ns_));
-  const auto now = world_.runtime().clock->wall();
+  const auto all = world().run(world().look(ns_));
+  const auto now = world().runtime().clock->wall();
   const auto& peer_ca = all.at("Secret c-peer-ca");
   const auto& client_ca = all.at("Secret c-client-ca");
   EXPECT_EQ(check_leaf(all.at("Secret c-peer-tls"), peer_ca, now), "");
@@ -122,24 +122,25 @@ TEST_F(Create, StatusNamesAnImageThatCannotBePulled) {
   declare("c");
   wait_until_settled("c");
   // There is no kubelet: what it would say is ours to say.
-  world_.run(world_.patch(kube::kPods, key("c-1"),
-                          R"({"status": {"containerStatuses": [{"name": "etcd", "image": "x",
+  world().run(world().patch(kube::kPods, key("c-1"),
+                            R"({"status": {"containerStatuses": [{"name": "etcd", "image": "x",
                               "imageID": "", "ready": false, "restartCount": 0,
                               "state": {"waiting": {"reason": "ErrImagePull",
                                                     "message": "no such image"}}}]}})",
-                          kube::Part::kStatus));
-  world_.run(world_.until(kube::kEtcdClusters, key("c"), 30s, "names it", [](const auto& cluster) {
-    return waits_for(cluster, "ErrImagePull", {"c-1", "no such image"});
-  }));
+                            kube::Part::kStatus));
+  world().run(
+      world().until(kube::kEtcdClusters, key("c"), 30s, "names it", [](const auto& cluster) {
+        return waits_for(cluster, "ErrImagePull", {"c-1", "no such image"});
+      }));
 }
 
 TEST_F(Create, WritesEventsAboutTheCluster) {
   start_operator(ledger_);
   declare("c");
   wait_until_settled("c");
-  world_.run(world_.until_seen(30s, "an Event tells of the formation", [&] {
-    const auto events = world_.kube().kubectl({"get", "events.events.k8s.io", "--namespace=" + ns_,
-                                               "--output=jsonpath={.items[*].note}"});
+  world().run(world().until_seen(30s, "an Event tells of the formation", [&] {
+    const auto events = world().kube().kubectl({"get", "events.events.k8s.io", "--namespace=" + ns_,
+                                                "--output=jsonpath={.items[*].note}"});
     return Look(events.out.find("opens formation 1 with 3 members") != std::string::npos,
                 events.out + events.err);
   }));
@@ -147,7 +148,8 @@ TEST_F(Create, WritesEventsAboutTheCluster) {
 
 class Settled : public SliceTest {
  protected:
-  Settled() {
+  void SetUp() override {
+    SliceTest::SetUp();
     declare("c");
     process_ = &start_operator(ledger_);
     wait_until_settled("c");
@@ -169,7 +171,7 @@ class Settled : public SliceTest {
 
 TEST_F(Settled, LookingAgainWritesNothing) {
   for (const auto* value : {"a", "b", "c"}) {
-    world_.run(world_.patch(
+    world().run(world().patch(
         kube::kEtcdClusters, key("c"),
         fmt::format(R"({{"metadata": {{"annotations": {{"touched": "{}"}}}}}})", value)));
     wait_for_looks(*process_, 3);
@@ -178,29 +180,29 @@ TEST_F(Settled, LookingAgainWritesNothing) {
 }
 
 TEST_F(Settled, AFreshOperatorWritesNothing) {
-  world_.run(process_->stop(world_.runtime().in(30s)));
+  world().run(process_->stop(world().runtime().in(30s)));
   auto& fresh = start_operator(ledger_);
-  world_.run(world_.until_seen(60s, "it looks at the cluster", [&] {
+  world().run(world().until_seen(60s, "it looks at the cluster", [&] {
     return Look(fresh.counter("quorate_reconciles_total") >= 3, fresh.ended());
   }));
   EXPECT_THAT(later_writes(), IsEmpty());
 }
 
 TEST_F(Settled, WhatOthersAddIsLeftAlone) {
-  world_.run(
-      world_.patch(kube::kServices, key("c"),
-                   R"({"metadata": {"labels": {"team": "a"}, "annotations": {"note": "b"}}})"));
-  world_.run(world_.patch(kube::kPods, key("c-0"), R"({"metadata": {"labels": {"team": "a"}}})"));
+  world().run(
+      world().patch(kube::kServices, key("c"),
+                    R"({"metadata": {"labels": {"team": "a"}, "annotations": {"note": "b"}}})"));
+  world().run(world().patch(kube::kPods, key("c-0"), R"({"metadata": {"labels": {"team": "a"}}})"));
   wait_for_looks(*process_, 3);
   EXPECT_THAT(later_writes(), IsEmpty());
   EXPECT_EQ(json::text_or(get(kube::kServices, "c"), "/metadata/labels/team", ""), "a");
 }
 
 TEST_F(Settled, AnEditedServiceIsPutBackByOneWrite) {
-  world_.run(world_.patch(kube::kServices, key("c"),
-                          R"({"spec": {"selector": {"quorate.io/serving": null}}})"));
-  world_.run(
-      world_.until(kube::kServices, key("c"), 30s, "selects as before", [](const auto& live) {
+  world().run(world().patch(kube::kServices, key("c"),
+                            R"({"spec": {"selector": {"quorate.io/serving": null}}})"));
+  world().run(
+      world().until(kube::kServices, key("c"), 30s, "selects as before", [](const auto& live) {
         return Look(json::text_or(live, "/spec/selector/quorate.io~1serving", "") == "true",
                     json::render(*json::find(live, "/spec/selector")));
       }));
@@ -213,16 +215,17 @@ TEST_F(Settled, AnEditedServiceIsPutBackByOneWrite) {
 
 TEST_F(Settled, ADeletedServiceComesBack) {
   const auto before = uid_of(kube::kServices, "c-peer");
-  world_.run(world_.remove(kube::kServices, key("c-peer")));
-  world_.run(world_.until(kube::kServices, key("c-peer"), 30s, "is another", [&](const auto& live) {
-    return Look(json::text_or(live, "/metadata/uid", "") != before, "the old one");
-  }));
+  world().run(world().remove(kube::kServices, key("c-peer")));
+  world().run(
+      world().until(kube::kServices, key("c-peer"), 30s, "is another", [&](const auto& live) {
+        return Look(json::text_or(live, "/metadata/uid", "") != before, "the old one");
+      }));
   wait_until_settled("c");
 }
 
 TEST_F(Settled, ALostAuthorityIsNotMadeAnewWhileMembersMayTrustIt) {
-  world_.run(world_.remove(kube::kSecrets, key("c-peer-ca")));
-  world_.run(world_.until(kube::kEtcdClusters, key("c"), 30s, "says so", [](const auto& cluster) {
+  world().run(world().remove(kube::kSecrets, key("c-peer-ca")));
+  world().run(world().until(kube::kEtcdClusters, key("c"), 30s, "says so", [](const auto& cluster) {
     return waits_for(cluster, "AuthorityLost", {"Secret c-peer-ca"});
   }));
   wait_for_looks(*process_, 3);
@@ -234,9 +237,9 @@ class Rights : public SliceTest {};
 
 TEST_F(Rights, OfOneNamespaceAreEnough) {
   const std::string home = "narrow-" + ns_;
-  world_.apply(op::make_rbac({home, ns_, "narrow"}));
-  auto setup = world_.setup(ns_, kPatient);
-  setup.config = world_.account_config(home, "narrow");
+  world().apply(op::make_rbac({home, ns_, "narrow"}));
+  auto setup = world().setup(ns_, kPatient);
+  setup.config = world().account_config(home, "narrow");
   setup.options.lease.ns = home;
   Ledger ledger;
   start_operator(ledger, std::move(setup));
@@ -246,15 +249,15 @@ TEST_F(Rights, OfOneNamespaceAreEnough) {
 }
 
 TEST_F(Rights, DoNotReachFurther) {
-  const auto config = world_.kube().kubeconfig(
+  const auto config = world().kube().kubeconfig(
       "rights",
-      {.token = world_.kube().service_account_token(kOperatorNamespace, "quorate-operator")});
+      {.token = world().kube().service_account_token(kOperatorNamespace, "quorate-operator")});
   const std::vector<std::vector<std::string>> refused = {
       {"delete", "secrets"},      {"update", "pods"}, {"create", "pods", "--subresource=exec"},
       {"delete", "etcdclusters"}, {"get", "nodes"},   {"create", "clusterrolebindings"}};
   for (auto right : refused) {
     right.insert(right.begin(), {"auth", "can-i", "--namespace=" + ns_});
-    const auto answer = world_.kube().kubectl_as(config, right);
+    const auto answer = world().kube().kubectl_as(config, right);
     EXPECT_EQ(answer.out, "no\n") << ::testing::PrintToString(right) << answer.err;
   }
 }

@@ -31,16 +31,16 @@ class Spec : public SliceTest {
  protected:
   // What the API server says to a new cluster, or to an edit of `c`.
   std::string answer(const std::string& spec, const std::string& name = "c") {
-    return world_.run(try_to_create(world_, ns_, make_cluster(name, spec), true));
+    return world().run(try_to_create(world(), ns_, make_cluster(name, spec), true));
   }
   std::string answer_to_edit(const std::string& patch) {
-    return world_.run(try_to_patch(world_, key("c"), patch));
+    return world().run(try_to_patch(world(), key("c"), patch));
   }
   void edit(const std::string& patch) {
-    world_.run(world_.patch(kube::kEtcdClusters, key("c"), patch));
+    world().run(world().patch(kube::kEtcdClusters, key("c"), patch));
   }
   void wait_until_said(const std::string& reason, const std::vector<std::string>& texts) {
-    world_.run(world_.until(
+    world().run(world().until(
         kube::kEtcdClusters, key("c"), 30s, "says " + reason,
         [&](const json::Value& cluster) { return waits_for(cluster, reason, texts); }));
   }
@@ -67,7 +67,8 @@ TEST_F(Spec, TheSchemaRefusesWithFieldAndRule) {
               AllOf(HasSubstr("spec.storage"), HasSubstr("exactly one of claim and emptyDir")));
   EXPECT_THAT(answer(R"({"storage": {"claim": {"size": "1Mi"}}})"),
               AllOf(HasSubstr("spec.storage.claim.size"), HasSubstr("must be at least 256Mi")));
-  EXPECT_THAT(answer(R"({"resources": {"limits": {"memory": "64Mi"}}})"),
+  EXPECT_THAT(answer(R"({"resources": {"requests": {"memory": "1Gi"},
+                                    "limits": {"memory": "64Mi"}}})"),
               HasSubstr("spec.resources.limits.memory must be at least the request"));
   EXPECT_THAT(answer("{}", "c-" + std::string(60, 'x')),
               HasSubstr("metadata.name must be at most 52 characters"));
@@ -91,7 +92,7 @@ TEST_F(Spec, AnUnformedClusterTakesEditsUpWithNewPodsOnTheSameVolumes) {
   const auto pod = uid_of(kube::kPods, "c-0");
   const auto claim = uid_of(kube::kPersistentVolumeClaims, "data-c-0");
   edit(R"({"spec": {"version": "3.5.35"}})");
-  world_.run(world_.until_all(ns_, 60s, "every Pod has the new image", [](const Snapshot& all) {
+  world().run(world().until_all(ns_, 60s, "every Pod has the new image", [](const Snapshot& all) {
     for (const auto* name : {"Pod c-0", "Pod c-1", "Pod c-2"}) {
       if (!all.contains(name)) return Look(false, std::string(name) + " is not there");
       const auto image = json::text_or(all.at(name), "/spec/containers/0/image", "");
@@ -112,30 +113,30 @@ TEST_F(Spec, ReplicasOfAFormationWaitUntilItHasFormed) {
   wait_until_settled("c");
   edit(R"({"spec": {"replicas": 5}})");
   wait_until_said("ReplicasWait", {"3 members", "5 are wanted"});
-  EXPECT_FALSE(world_.run(world_.look(ns_)).contains("EtcdMember c-3"));
+  EXPECT_FALSE(world().run(world().look(ns_)).contains("EtcdMember c-3"));
 }
 
 // Status was lost; one record remembers. It is believed, the others are told, and from then on the
-// schema knows as well.
+// schema knows as well. What was declared meanwhile hinders neither status nor other edits.
 TEST_F(Spec, ReplicasOfAClusterThatAnyWitnessCallsFormedAreNotChanged) {
   auto& process = start_operator(ledger_);
   declare("c");
   wait_until_settled("c");
-  world_.run(process.stop(world_.runtime().in(30s)));
-  world_.run(
-      world_.patch(kube::kEtcdMembers, key("c-1"),
-                   R"({"spec": {"clusterID": "cafe", "memberID": "b0b", "started": true}})"));
+  world().run(process.stop(world().runtime().in(30s)));
+  world().run(
+      world().patch(kube::kEtcdMembers, key("c-1"),
+                    R"({"spec": {"clusterID": "cafe", "memberID": "b0b", "started": true}})"));
   edit(R"({"spec": {"replicas": 5, "version": "3.5.35"}})");
   start_operator(ledger_);
   wait_until_said("InvalidSpec", {"spec.replicas: cannot be changed from 3 to 5 yet",
                                   "spec.version: cannot be changed from 3.6.16 to 3.5.35 yet",
                                   "the cluster has formed"});
-  world_.run(world_.until_all(ns_, 30s, "all were told the cluster ID", [](const Snapshot& all) {
+  world().run(world().until_all(ns_, 30s, "all were told the cluster ID", [](const Snapshot& all) {
     for (const auto* name : {"EtcdMember c-0", "EtcdMember c-2"})
       if (json::text_or(all.at(name), "/spec/clusterID", "") != "cafe") return Look(false, name);
     return Look(true);
   }));
-  EXPECT_FALSE(world_.run(world_.look(ns_)).contains("EtcdMember c-3"));
+  EXPECT_FALSE(world().run(world().look(ns_)).contains("EtcdMember c-3"));
   EXPECT_THAT(answer_to_edit(R"({"spec": {"replicas": 7}})"),
               HasSubstr("spec.replicas cannot be changed yet once the cluster has formed"));
   EXPECT_EQ(answer_to_edit(R"({"spec": {"paused": true}})"), "accepted");
@@ -157,14 +158,15 @@ void drop_rules(json::Value& schema) {
 class SpecWithoutAdmission : public Spec {
  protected:
   void SetUp() override {
+    Spec::SetUp();
     auto crds = api::make_crds();
     for (auto& crd : crds) drop_rules(crd);
-    world_.apply(crds);
+    world().apply(crds);
     wait_until_answered("accepted");
   }
   void TearDown() override {
     Spec::TearDown();
-    world_.apply(api::make_crds());
+    world().apply(api::make_crds());
     wait_until_answered("spec.replicas");
   }
 
@@ -186,7 +188,7 @@ TEST_F(SpecWithoutAdmission, TheOperatorNamesFieldValueAndRuleAndMakesNothing) {
                   {"spec.replicas: 10 must be between 1 and 9", "spec.version: ", "3.5.1",
                    "3.5.0 to 3.5.2 can corrupt data",
                    "spec.resources.limits.memory: 512Mi must be at least the request of 1Gi"});
-  EXPECT_EQ(world_.run(world_.look(ns_)).size(), 1U);
+  EXPECT_EQ(world().run(world().look(ns_)).size(), 1U);
   expect_only_status_written_after(0);
   edit(R"({"spec": {"replicas": 3, "version": null, "resources": null}})");
   wait_until_settled("c");

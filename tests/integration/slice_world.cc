@@ -5,9 +5,12 @@
 #include <cstdio>
 
 #include "api/crd.h"
+#include "api/names.h"
 #include "json/yaml.h"
 #include "kube/status.h"
+#include "node/fabric.h"
 #include "operator/rbac.h"
+#include "tests/support/parts.h"
 
 namespace quorate::slice {
 namespace {
@@ -21,21 +24,39 @@ constexpr kube::Resource kClusterParts[] = {
     kube::kSecrets,
 };
 
-// Ends the world before the program's static objects go.
-class SharedWorld : public ::testing::Environment {
+// Takes the whole program into a fabric, where it may be, before anything else is started; and ends
+// the worlds before the program's static objects go.
+class SharedWorlds : public ::testing::Environment {
  public:
-  World& get() {
-    if (!world_) world_ = std::make_unique<World>();
-    return *world_;
+  void SetUp() override {
+    folder_ = std::make_unique<support::TempDir>();
+    auto fabric = node::Fabric::make({folder_->path()});
+    if (fabric) fabric_ = *fabric;
+    const auto entered = fabric ? fabric->enter() : Result<void>(fail(fabric.error()));
+    if (!entered) refusal_ = entered.error().text();
   }
-  void TearDown() override { world_.reset(); }
+  void TearDown() override {
+    for (auto& world : worlds_) world.reset();
+    if (fabric_) fabric_->end();
+    folder_.reset();
+  }
+
+  World& get(bool nodes) {
+    auto& world = worlds_[nodes ? 1 : 0];
+    if (!world) world = std::make_unique<World>(nodes);
+    return *world;
+  }
+  const std::string& refusal() const { return refusal_; }
 
  private:
-  std::unique_ptr<World> world_;
+  std::unique_ptr<support::TempDir> folder_;
+  std::optional<node::Fabric> fabric_;
+  std::string refusal_;
+  std::unique_ptr<World> worlds_[2];
 };
 
-SharedWorld* const kShared = static_cast<SharedWorld*>(
-    ::testing::AddGlobalTestEnvironment(new SharedWorld));  // gtest owns it
+SharedWorlds* const kShared = static_cast<SharedWorlds*>(
+    ::testing::AddGlobalTestEnvironment(new SharedWorlds));  // gtest owns it
 
 kube::ClusterConfig load(const std::filesystem::path& kubeconfig) {
   auto config = kube::load_kubeconfig(kubeconfig);
@@ -54,9 +75,14 @@ json::Value make_cluster(const std::string& name, const std::string& spec) {
   return cluster;
 }
 
-World& World::shared() { return kShared->get(); }
+const std::string& fabric_refusal() { return kShared->refusal(); }
 
-World::World() : kube_({.controller_manager = true}) {
+World& World::without_nodes() { return kShared->get(false); }
+World& World::with_nodes() { return kShared->get(true); }
+
+World::World(bool nodes)
+    : kube_({.controller_manager = true, .scheduler = nodes}),
+      nodes_("nodes", kube_.folder() / "nodes.log") {
   apply(api::make_crds());
   const auto served = kube_.kubectl({"wait", "--for=condition=Established", "--timeout=60s",
                                      "customresourcedefinitions", "--all"});
@@ -75,9 +101,32 @@ World::World() : kube_({.controller_manager = true}) {
   options.field_manager = "test";
   options.limit = {1000, 1000};
   admin_ = std::make_unique<kube::Client>(loop_.runtime(), *api_, options);
+  if (nodes) start_nodes();
+}
+
+// The programs that this build has made, as the images that Pods name.
+void World::start_nodes() {
+  const std::filesystem::path binaries(QUORATE_BINARY_DIR);
+  const auto image = kube_.folder() / "image";
+  std::filesystem::create_directory(image);
+  std::filesystem::copy_file(binaries / "quorate-launch", image / "quorate-launch");
+  const auto etcd = support::part(fmt::format("etcd-{}", api::kDefaultEtcdVersion));
+  nodes_.launch(
+      {.argv = {binaries / "quorate", "node", "--count=3", "--log-format=human",
+                "--kubeconfig=" + kube_.admin_kubeconfig().string(),
+                "--dir=" + (kube_.folder() / "nodes").string(),
+                "--image=localhost/quorate=" + image.string() + ":/",
+                fmt::format("--image={}={}", api::kDefaultEtcdRepository, etcd.string())}});
+  nodes_.await_ready(60s, [&] {
+    const auto ready = kube_.kubectl(
+        {"get", "nodes",
+         "--output=jsonpath={.items[*].status.conditions[?(@.type==\"Ready\")].status}"});
+    return Look(ready.out == "True True True", ready.out + ready.err);
+  });
 }
 
 World::~World() {
+  if (nodes_.running()) nodes_.stop();
   if (api_) loop_.run(api_->close());
 }
 
@@ -218,6 +267,16 @@ Look is_settled(const json::Value& cluster) {
   return Look(only_forming, json::render(*waiting));
 }
 
+Look is_ready(const json::Value& cluster) {
+  const auto* waiting = json::find(cluster, "/status/waiting");
+  const bool waits = waiting && waiting->is_array() && !waiting->get_array().empty();
+  const auto observed = json::integer_at(cluster, "/status/observedGeneration").value_or(0);
+  const auto generation = json::integer_at(cluster, "/metadata/generation").value_or(-1);
+  const bool ready = json::text_or(cluster, "/status/phase", "") == "Ready";
+  const auto* status = json::find(cluster, "/status");
+  return Look(ready && !waits && observed == generation, status ? json::render(*status) : "none");
+}
+
 Look waits_for(const json::Value& cluster, const std::string& reason,
                const std::vector<std::string>& texts) {
   const auto* waiting = json::find(cluster, "/status/waiting");
@@ -231,19 +290,22 @@ Look waits_for(const json::Value& cluster, const std::string& reason,
   return Look(false, json::render(*waiting));
 }
 
-SliceTest::SliceTest() { ns_ = world_.run(world_.make_namespace("slice")); }
+void SliceTest::set_up_in(World& world) {
+  world_ = &world;
+  ns_ = world.run(world.make_namespace("slice"));
+}
 
 void SliceTest::TearDown() {
-  for (auto& process : processes_) world_.run(process->kill());
+  for (auto& process : processes_) world().run(process->kill());
   processes_.clear();
 }
 
 OperatorProcess& SliceTest::start_operator(Ledger& ledger) {
-  return start_operator(ledger, world_.setup(ns_, kPatient));
+  return start_operator(ledger, world().setup(ns_, kPatient));
 }
 
 OperatorProcess& SliceTest::start_operator(Ledger& ledger, OperatorSetup setup) {
-  auto process = std::make_unique<OperatorProcess>(world_.runtime(), std::move(setup), ledger);
+  auto process = std::make_unique<OperatorProcess>(world().runtime(), std::move(setup), ledger);
   if (auto started = process->start(); !started)
     throw support::FixtureError(started.error().text());
   processes_.push_back(std::move(process));
@@ -251,23 +313,27 @@ OperatorProcess& SliceTest::start_operator(Ledger& ledger, OperatorSetup setup) 
 }
 
 void SliceTest::declare(const std::string& name, const std::string& spec) {
-  world_.run(world_.create(kube::kEtcdClusters, ns_, make_cluster(name, spec)));
+  world().run(world().create(kube::kEtcdClusters, ns_, make_cluster(name, spec)));
 }
 
 void SliceTest::wait_until_settled(const std::string& name, Duration within) {
-  world_.run(world_.until(kube::kEtcdClusters, {ns_, name}, within, "settled", is_settled));
+  world().run(world().until(kube::kEtcdClusters, {ns_, name}, within, "settled", is_settled));
+}
+
+void SliceTest::wait_until_ready(const std::string& name, Duration within) {
+  world().run(world().until(kube::kEtcdClusters, {ns_, name}, within, "ready", is_ready));
 }
 
 void SliceTest::wait_for_looks(OperatorProcess& process, int times) {
   const auto before = process.counter("quorate_reconciles_total");
-  world_.run(world_.until_seen(60s, "the operator looks again", [&] {
+  world().run(world().until_seen(60s, "the operator looks again", [&] {
     const auto now = process.counter("quorate_reconciles_total");
     return Look(now >= before + times, fmt::format("{} looks {}", now - before, process.ended()));
   }));
 }
 
 json::Value SliceTest::get(kube::Resource resource, const std::string& name) {
-  return world_.run(world_.get(resource, {ns_, name}));
+  return world().run(world().get(resource, {ns_, name}));
 }
 
 std::string SliceTest::uid_of(kube::Resource resource, const std::string& name) {

@@ -30,14 +30,20 @@ using Snapshot = std::map<std::string, json::Value>;
 // An EtcdCluster; `spec` is JSON.
 json::Value make_cluster(const std::string& name, const std::string& spec = "{}");
 
-// The control plane that all tests of the program share, with our CRDs and the operator's rights in
-// place. Each test has a namespace of its own in it. One thread; its loop runs while somebody waits
-// in run(), and with it every operator that was started.
+// Why the kernel refuses a fabric on this machine; empty if it does not, and then the whole program
+// runs inside one.
+const std::string& fabric_refusal();
+
+// A control plane that tests share, with our CRDs and the operator's rights in place. Each test has
+// a namespace of its own in it. One thread; its loop runs while somebody waits in run(), and with
+// it every operator that was started.
 class World {
  public:
-  // Started when first asked for, ended after the last test.
-  static World& shared();
-  World();
+  // Both are started when first asked for, and ended after the last test.
+  static World& without_nodes();  // Pods stay pending
+  static World& with_nodes();     // three of ours; needs a fabric
+
+  explicit World(bool nodes);
   ~World();
 
   support::KubeCluster& kube() { return kube_; }
@@ -81,10 +87,12 @@ class World {
   Task<Result<void>> until_seen(Duration within, std::string what, std::function<Look()> holds);
 
  private:
+  void start_nodes();
   Log make_log(const std::string& name);
   rt::Deadline soon() { return loop_.runtime().in(30s); }
 
   support::KubeCluster kube_;
+  support::ServerProcess nodes_;
   rt::Loop loop_;
   std::unique_ptr<kube::HttpApi> api_;
   std::unique_ptr<kube::Client> admin_;
@@ -94,6 +102,8 @@ class World {
 
 // Nothing is left to do but to wait until members answer: all objects are there.
 Look is_settled(const json::Value& cluster);
+// Every member is ready, as declared, and nothing is left to do.
+Look is_ready(const json::Value& cluster);
 // `status.waiting` has an entry of this reason, and the texts stand in its message.
 Look waits_for(const json::Value& cluster, const std::string& reason,
                const std::vector<std::string>& texts = {});
@@ -102,8 +112,9 @@ Look waits_for(const json::Value& cluster, const std::string& reason,
 // does.
 class SliceTest : public ::testing::Test {
  protected:
-  SliceTest();
+  void SetUp() override { set_up_in(World::without_nodes()); }
   void TearDown() override;
+  void set_up_in(World& world);
 
   // Patient, because a busy machine must not look like a lost lease.
   static constexpr kube::LeaseTimings kPatient{10s, 8s, 1s};
@@ -112,16 +123,18 @@ class SliceTest : public ::testing::Test {
   OperatorProcess& start_operator(Ledger& ledger, OperatorSetup setup);
   void declare(const std::string& name, const std::string& spec = "{}");
   void wait_until_settled(const std::string& name, Duration within = 60s);
+  void wait_until_ready(const std::string& name, Duration within = 120s);
   // Until the operator has looked at clusters this many times more.
   void wait_for_looks(OperatorProcess& process, int times);
   ClusterKey key(const std::string& name) const { return ClusterKey{{ns_, name}}; }
   json::Value get(kube::Resource resource, const std::string& name);
   std::string uid_of(kube::Resource resource, const std::string& name);
 
-  World& world_ = World::shared();
+  World& world() { return *world_; }
   std::string ns_;
 
  private:
+  World* world_ = nullptr;
   std::vector<std::unique_ptr<OperatorProcess>> processes_;
 };
 

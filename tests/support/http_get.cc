@@ -15,7 +15,19 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Everything that the other side sends until it closes; nothing if it does not do so in time.
+// Whether the answer's length is known and all of it is there: etcd's peer port closes the
+// connection seconds later.
+bool is_whole(const std::string& text) {
+  const auto body = text.find("\r\n\r\n");
+  const auto field = text.find("Content-Length: ");
+  std::size_t length = 0;
+  return body != text.npos && field < body &&
+         std::from_chars(text.data() + field + 16, text.data() + body, length).ec == std::errc() &&
+         text.size() >= body + 4 + length;
+}
+
+// Everything that the other side sends until the answer is whole or it closes; nothing if that is
+// not so in time.
 std::optional<std::string> read_to_end(const Fd& socket,
                                        std::chrono::steady_clock::time_point deadline) {
   std::string text;
@@ -29,6 +41,7 @@ std::optional<std::string> read_to_end(const Fd& socket,
     if (n < 0) return std::nullopt;
     if (n == 0) return text;
     text.append(buffer.data(), static_cast<std::size_t>(n));
+    if (is_whole(text)) return text;
   }
 }
 

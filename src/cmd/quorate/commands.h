@@ -19,6 +19,7 @@ enum ExitCode : int {
 void add_operator(CLI::App& app, int& exit_code);
 void add_manifests(CLI::App& app, int& exit_code);
 void add_fabric(CLI::App& app, int& exit_code);
+void add_node(CLI::App& app, int& exit_code);
 void add_version(CLI::App& app, int& exit_code);
 
 }  // namespace quorate::cmd

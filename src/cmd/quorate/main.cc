@@ -12,6 +12,7 @@ int main(int argc, char** argv) {
   int exit_code = kOk;
   add_operator(app, exit_code);
   add_fabric(app, exit_code);
+  add_node(app, exit_code);
   add_manifests(app, exit_code);
   add_version(app, exit_code);
   try {
