@@ -142,14 +142,13 @@ void put_change_rules(json::Array& rules) {
   rules.push_back(make_rule(unless_formed("self.spec.replicas == oldSelf.spec.replicas"),
                             "spec.replicas cannot be changed yet once the cluster has formed"));
   // What stands already may stay: rules are asked on every write, of status and of other fields.
-  rules.push_back(
-      make_rule(unless_formed("!has(self.spec.version) || "
-                              "(has(oldSelf.spec.version) && "
-                              "self.spec.version == oldSelf.spec.version) || "
-                              "!has(oldSelf.status.version) || "
-                              "!has(oldSelf.status.version.target) || "
-                              "self.spec.version == oldSelf.status.version.target"),
-                "spec.version cannot be changed yet once the cluster has formed"));
+  rules.push_back(make_rule(unless_formed("!has(self.spec.version) || "
+                                          "(has(oldSelf.spec.version) && "
+                                          "self.spec.version == oldSelf.spec.version) || "
+                                          "!has(oldSelf.status.version) || "
+                                          "!has(oldSelf.status.version.target) || "
+                                          "self.spec.version == oldSelf.status.version.target"),
+                            "spec.version cannot be changed yet once the cluster has formed"));
   rules.push_back(make_rule(unless_formed(same_or_both_absent("spec", "image")),
                             "spec.image cannot be changed yet once the cluster has formed"));
   rules.push_back(make_rule(
