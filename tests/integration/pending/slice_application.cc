@@ -1,0 +1,105 @@
+#include "tests/integration/slice_application.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "api/names.h"
+#include "base/strings.h"
+#include "tests/integration/slice_compare.h"
+
+namespace quorate::slice {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr auto kOneTry = 3s;
+constexpr auto kAllTries = 30s;
+
+// Until an attempt succeeds.
+template <class T, class Attempt>
+Task<Result<T>> insist(World& world, Attempt attempt) {
+  const auto deadline = world.runtime().in(kAllTries);
+  for (;;) {
+    Result<T> got = co_await attempt(world.runtime().in(kOneTry));
+    if (got || deadline.passed(*world.runtime().clock)) co_return got;
+    CO_TRY(co_await world.runtime().clock->sleep_until(world.runtime().in(200ms).at));
+  }
+}
+
+std::string read_whole(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+}  // namespace
+
+Application::Application(World& world, ClusterKey cluster)
+    : world_(world), pool_(world.runtime(), {}), api_(etcd::make_client(pool_)) {
+  const auto service =
+      world.run(world.get(kube::kServices, {cluster.ns, api::client_service_name(cluster.name)}));
+  const auto secret =
+      world.run(world.get(kube::kSecrets, {cluster.ns, api::client_tls_name(cluster.name)}));
+  target_.endpoint =
+      fmt::format("https://{}:{}", json::text_or(service, "/spec/clusterIP", ""), api::kClientPort);
+  target_.server_name = api::client_host(cluster);
+  target_.identity = etcd::make_identity({secret_text(secret, api::kSecretCa),
+                                          secret_text(secret, api::kSecretCertificate),
+                                          Secret(secret_text(secret, api::kSecretKey))});
+}
+
+Application::~Application() { world_.run(pool_.close()); }
+
+void Application::put(const std::string& key, const std::string& value) {
+  const auto attempt = [&](rt::Deadline deadline) {
+    return api_->put(target_, {key, value, {}, false}, deadline);
+  };
+  world_.run(insist<etcd::PutAnswer>(world_, attempt));
+}
+
+std::optional<std::string> Application::get(const std::string& key) {
+  const auto attempt = [&](rt::Deadline deadline) {
+    return api_->range(target_, {.range = etcd::KeyRange::one(key)}, deadline);
+  };
+  const auto answer = world_.run(insist<etcd::RangeAnswer>(world_, attempt));
+  if (answer.kvs.empty()) return std::nullopt;
+  return answer.kvs.front().value;
+}
+
+etcd::MemberList Application::members() {
+  const auto attempt = [&](rt::Deadline deadline) { return api_->member_list(target_, deadline); };
+  return world_.run(insist<etcd::MemberList>(world_, attempt));
+}
+
+std::string Application::read_without_certificate() {
+  auto target = target_;
+  target.identity = etcd::make_identity({target_.identity->tls().roots, "", Secret()});
+  auto reading = api_->range(target, {.range = etcd::KeyRange::one("k")}, world_.runtime().in(10s));
+  try {
+    world_.run(std::move(reading));
+  } catch (const support::FixtureError& refused) {
+    return refused.what();
+  }
+  return "";
+}
+
+std::optional<pid_t> find_member_process(const std::string& cluster_uid,
+                                         const std::string& member) {
+  const auto uid = fmt::format("{}={}", launch::kEnvClusterUid, cluster_uid);
+  const auto name = fmt::format("{}={}", launch::kEnvMember, member);
+  for (const auto& entry : fs::directory_iterator("/proc")) {
+    const auto pid = parse_integer(entry.path().filename().string());
+    if (!pid || !read_whole(entry.path() / "comm").starts_with("etcd\n")) continue;
+    const auto environment = read_whole(entry.path() / "environ");
+    const auto variables = split(environment, '\0');
+    const auto has = [&](const std::string& variable) {
+      return std::find(variables.begin(), variables.end(), variable) != variables.end();
+    };
+    if (has(uid) && has(name)) return static_cast<pid_t>(*pid);
+  }
+  return std::nullopt;
+}
+
+}  // namespace quorate::slice

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "etcd/client.h"
+#include "tests/integration/slice_world.h"
+
+namespace quorate::slice {
+
+// An application of a formed cluster: it speaks through the client Service, with the certificate
+// that the cluster's Secret `c-client-tls` offers to applications.
+class Application {
+ public:
+  // Throws FixtureError if Service or Secret are not there.
+  Application(World& world, ClusterKey cluster);
+  ~Application();
+
+  // Each tries again for a while, as applications do; throws FixtureError if nothing helps.
+  void put(const std::string& key, const std::string& value);
+  std::optional<std::string> get(const std::string& key);
+  etcd::MemberList members();
+  // The error of an attempt to read without a certificate of our own; empty if it was allowed.
+  std::string read_without_certificate();
+
+ private:
+  World& world_;
+  etcd::Pool pool_;
+  std::unique_ptr<etcd::Api> api_;
+  etcd::Target target_;
+};
+
+// The etcd process of a member; nothing if none runs. By the environment that the operator gave it,
+// so that no process of anybody else is met.
+std::optional<pid_t> find_member_process(const std::string& cluster_uid, const std::string& member);
+
+}  // namespace quorate::slice
