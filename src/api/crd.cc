@@ -69,11 +69,20 @@ namespace {
 // What a formed cluster cannot have changed: only the object as a whole sees that it has formed.
 constexpr std::string_view kFormed = "has(oldSelf.status) && has(oldSelf.status.clusterID)";
 
-std::string same_or_both_absent(std::string_view parent, std::string_view field) {
+std::string same_or_both_absent(std::string_view field) {
   return fmt::format(
-      "has(self.{0}.{1}) == has(oldSelf.{0}.{1}) && "
-      "(!has(self.{0}.{1}) || self.{0}.{1} == oldSelf.{0}.{1})",
-      parent, field);
+      "has(self.spec.{0}) == has(oldSelf.spec.{0}) && "
+      "(!has(self.spec.{0}) || self.spec.{0} == oldSelf.spec.{0})",
+      field);
+}
+
+// As what stands, if that is known. What was declared before the cluster had formed may differ from
+// what formed; going back to that must be possible.
+std::string as_stands(std::string_view field) {
+  return fmt::format(
+      "has(oldSelf.status.target) && has(oldSelf.status.target.{0}) && "
+      "self.spec.{0} == oldSelf.status.target.{0}",
+      field);
 }
 
 // Equal amounts, however they are written.
@@ -87,6 +96,14 @@ std::string same_amount(std::string_view list, std::string_view field) {
   };
   return fmt::format("(({0}) == ({1}) && (!({0}) || {2}.compareTo({3}) == 0))", have("self"),
                      have("oldSelf"), amount("self"), amount("oldSelf"));
+}
+
+std::string same_resources() {
+  std::string out;
+  for (const char* list : {"requests", "limits"})
+    for (const char* field : {"cpu", "memory"})
+      out += (out.empty() ? "" : " && ") + same_amount(list, field);
+  return out;
 }
 
 json::Object make_rule(const std::string& rule, std::string_view message) {
@@ -136,26 +153,18 @@ void put_spec_rules(json::Array& rules) {
 }
 
 void put_change_rules(json::Array& rules) {
-  auto unless_formed = [](const std::string& rule) {
-    return fmt::format("!({}) || ({})", kFormed, rule);
+  auto unless_formed = [&](std::string_view field, const std::string& rule) {
+    rules.push_back(
+        make_rule(fmt::format("!({}) || {}", kFormed, rule),
+                  fmt::format("spec.{} cannot be changed yet once the cluster has formed", field)));
   };
-  rules.push_back(make_rule(unless_formed("self.spec.replicas == oldSelf.spec.replicas"),
-                            "spec.replicas cannot be changed yet once the cluster has formed"));
-  // What stands already may stay: rules are asked on every write, of status and of other fields.
-  rules.push_back(make_rule(unless_formed("!has(self.spec.version) || "
-                                          "(has(oldSelf.spec.version) && "
-                                          "self.spec.version == oldSelf.spec.version) || "
-                                          "!has(oldSelf.status.version) || "
-                                          "!has(oldSelf.status.version.target) || "
-                                          "self.spec.version == oldSelf.status.version.target"),
-                            "spec.version cannot be changed yet once the cluster has formed"));
-  rules.push_back(make_rule(unless_formed(same_or_both_absent("spec", "image")),
-                            "spec.image cannot be changed yet once the cluster has formed"));
-  rules.push_back(make_rule(
-      unless_formed(same_amount("requests", "cpu") + " && " + same_amount("requests", "memory") +
-                    " && " + same_amount("limits", "cpu") + " && " +
-                    same_amount("limits", "memory")),
-      "spec.resources cannot be changed yet once the cluster has formed"));
+  unless_formed("replicas", fmt::format("self.spec.replicas == oldSelf.spec.replicas || ({})",
+                                        as_stands("replicas")));
+  // A version that is not declared is the one that was pinned when the cluster was made.
+  unless_formed("version", fmt::format("!has(self.spec.version) || ({}) || ({})",
+                                       same_or_both_absent("version"), as_stands("version")));
+  unless_formed("image", "(" + same_or_both_absent("image") + ")");
+  unless_formed("resources", "(" + same_resources() + ")");
 }
 
 json::Array make_cluster_rules() {

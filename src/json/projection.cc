@@ -250,7 +250,7 @@ void Reader::items(FunctionRef<void(Reader& value)> each) {
   std::size_t index = 0;
   for (auto member : array) {
     ondemand::value element;
-    if (auto code = std::move(member).get(element)) return context_->fail_malformed(code);
+    if (auto code = member.get(element)) return context_->fail_malformed(code);
     Reader value(*context_, &element);
     each(value);
     if (failed()) return context_->enclose_in_index(index);

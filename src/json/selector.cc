@@ -317,6 +317,7 @@ Result<LabelSelector> LabelSelector::from_json(const Value& value) {
 std::optional<std::string> LabelSelector::text() const {
   if (!some_) return std::nullopt;
   std::vector<std::string> parts;
+  parts.reserve(requirements_.size());
   for (const auto& requirement : requirements_) parts.push_back(render(requirement));
   return join(std::span<const std::string>(parts), ",");
 }

@@ -180,25 +180,39 @@ TEST_F(CrdRules, AgreeWithOurValidationOfEdits) {
   for (const auto& one : cases) {
     for (bool formed : {false, true}) {
       auto name = fmt::format("edit-{}", number++);
+      auto before = *api::decode_cluster_spec(*json::parse(one.before));
+      before.version = api::EtcdVersion{3, 6, 16};
       ASSERT_EQ(create(name, one.before, false), "");
       if (formed) {
         auto told =
             kube_->kubectl({"patch", "etcd", name, "--subresource=status", "--type=merge", "-p",
-                            R"({"status":{"clusterID":"cafe","version":{"target":"3.6.16"}}})"});
+                            R"({"status":{"clusterID":"cafe","target":{"version":"3.6.16"}}})"});
         ASSERT_TRUE(told.ok()) << told.err;
       }
       bool good = formed ? one.formed : one.unformed;
       auto theirs = replace(name, one.after);
       EXPECT_EQ(theirs.empty(), good) << one.after << (formed ? ", formed: " : ": ") << theirs;
-
-      auto before = *api::decode_cluster_spec(*json::parse(one.before));
-      before.version = api::EtcdVersion{3, 6, 16};
       auto after = api::decode_cluster_spec(*json::parse(one.after));
       auto ours =
           after ? api::text(api::validate_change(before, *after, formed)) : after.error().message();
       EXPECT_EQ(ours.empty(), good) << one.after << (formed ? ", formed: " : ": ") << ours;
     }
   }
+}
+
+// Declared before the cluster had formed, and not taken up by then: one may go back to what stands.
+TEST_F(CrdRules, LetOneGoBackToWhatStands) {
+  const char* wish = R"({"replicas":5,"version":"3.7.3"})";
+  ASSERT_EQ(create("wish", wish, false), "");
+  auto told = kube_->kubectl(
+      {"patch", "etcd", "wish", "--subresource=status", "--type=merge", "-p",
+       R"({"status":{"clusterID":"cafe","target":{"replicas":3,"version":"3.6.16"}}})"});
+  ASSERT_TRUE(told.ok()) << told.err;
+  EXPECT_EQ(replace("wish", wish), "");
+  EXPECT_THAT(replace("wish", R"({"replicas":4})"), HasSubstr("spec.replicas"));
+  EXPECT_THAT(replace("wish", R"({"replicas":5,"version":"3.5.35"})"), HasSubstr("spec.version"));
+  EXPECT_EQ(replace("wish", R"({"replicas":3,"version":"3.6.16"})"), "");
+  EXPECT_EQ(replace("wish", "{}"), "");
 }
 
 TEST_F(CrdRules, ScaleIsRefusedOnceFormed) {

@@ -42,11 +42,12 @@ std::string script_pod(const std::string& name, const std::string& script,
          json::render(json::Value(script)) + "]" + more + "}]}}\n";
 }
 
-// Waits until the container's output ends so.
-void await_log(World& world, const std::string& pod, int attempt, const std::string& end) {
-  support::eventually(std::chrono::seconds(60), pod + " has written: " + end, [&] {
+// Waits until the container's run has written this.
+void await_log(World& world, const std::string& pod, int attempt, const std::string& text) {
+  support::eventually(std::chrono::seconds(60), pod + " has written: " + text, [&] {
     auto log = world.log_of(pod, "main", attempt);
-    return support::Look(log.ends_with(end), log.substr(log.size() - std::min(log.size(), 200ul)));
+    bool found = log.find(text) != std::string::npos;
+    return support::Look(found, log.substr(log.size() - std::min<std::size_t>(log.size(), 200)));
   });
 }
 
@@ -62,6 +63,23 @@ apiVersion: v1
 kind: ConfigMap
 metadata: {name: c}
 data: {conf: "x=1"}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: code}
+data:
+  ask.py: |
+    import os, ssl, urllib.request
+    folder = "/var/run/secrets/kubernetes.io/serviceaccount/"
+    host = os.environ["KUBERNETES_SERVICE_HOST"] + ":" + os.environ["KUBERNETES_SERVICE_PORT"]
+    token = open(folder + "token").read()
+    review = '{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}'
+    context = ssl.create_default_context(cafile=folder + "ca.crt")
+    context.check_hostname = False
+    request = urllib.request.Request("https://" + host + "/apis/authentication.k8s.io/v1/selfsubjectreviews",
+        data=review.encode(), headers={"Authorization": "Bearer " + token, "Content-Type": "application/json"})
+    print("I am", "system:serviceaccount:" + open(folder + "namespace").read() + ":default" in
+          urllib.request.urlopen(request, context=context, timeout=10).read().decode())
 ---
 apiVersion: v1
 kind: PersistentVolumeClaim
@@ -89,6 +107,7 @@ spec:
   - {name: data, persistentVolumeClaim: {claimName: data}}
   - {name: secret, secret: {secretName: s, defaultMode: 0440}}
   - {name: conf, configMap: {name: c}}
+  - {name: code, configMap: {name: code}}
   - {name: scratch, emptyDir: {}}
   - {name: memory, emptyDir: {medium: Memory, sizeLimit: 1Mi}}
   initContainers:
@@ -111,6 +130,7 @@ spec:
       cat /etc/resolv.conf
       getent hosts p.peers || echo cannot resolve
       getent hosts web.default.svc.cluster.local || echo cannot resolve
+      python3 /code/ask.py
       echo done
       exec sleep 1000
     env:
@@ -123,6 +143,7 @@ spec:
     - {name: data, mountPath: /var/lib/data}
     - {name: secret, mountPath: /etc/secret, readOnly: true}
     - {name: conf, mountPath: /etc/conf}
+    - {name: code, mountPath: /code}
     - {name: scratch, mountPath: /scratch}
     - {name: memory, mountPath: /memory}
 )");
@@ -140,6 +161,7 @@ spec:
     EXPECT_THAT(log, HasSubstr(ip));
     EXPECT_THAT(log, HasSubstr("198.19."));
     EXPECT_THAT(log, testing::Not(HasSubstr("cannot resolve")));
+    EXPECT_THAT(log, HasSubstr("I am True\n")) << "the API, by its Service and with its token";
 
     auto volume = world.get("pvc", "data");
     auto pv = std::string(json::text_or(volume, "/spec/volumeName", ""));
@@ -160,7 +182,7 @@ TEST(NodePods, FilesFollowTheirObjectsAndEnvironmentIsResolvedAtEachStart) {
     world.apply(script_pod(
         "p",
         "echo started with $NOTE;"
-        "while :; do cat /conf/a /conf/b; echo; sleep 0.1; [ -e /x/end ] && exit 3; done",
+        "while :; do cat /conf/a /conf/b; echo; sleep 0.1; rm /x/end 2>/dev/null && exit 3; done",
         R"(,"env":[{"name":"NOTE","valueFrom":
               {"fieldRef":{"fieldPath":"metadata.annotations['note']"}}}],
             "volumeMounts":[{"name":"conf","mountPath":"/conf"},{"name":"x","mountPath":"/x"}])",
