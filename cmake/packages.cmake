@@ -14,11 +14,11 @@ if(NOT QUORATE_FUZZ)
   find_package(benchmark REQUIRED)
 endif()
 
-# Asio's own exceptions and old spellings are off; header-only, used by a few .cc files and rt/task.h.
+# Asio is header-only, used by a few .cc files and rt/task.h. Its old spellings are off, everywhere alike: one program, one Asio.
 add_library(quorate_asio INTERFACE)
-target_compile_definitions(quorate_asio INTERFACE
-  BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_DISABLE_BOOST_COROUTINE BOOST_ALLOW_DEPRECATED_HEADERS)
 target_link_libraries(quorate_asio INTERFACE Threads::Threads Boost::headers)
+target_compile_definitions(quorate_flags INTERFACE
+  BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_DISABLE_BOOST_COROUTINE BOOST_ALLOW_DEPRECATED_HEADERS)
 
 # What each folder needs from outside, beside the libraries that layers.txt allows.
 set(QUORATE_EXTERNAL_base fmt::fmt)

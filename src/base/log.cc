@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 4> kNames = {"debug", "info", "warn", "er
 constexpr std::array<std::string_view, 4> kHumanNames = {"DEBUG", "INFO ", "WARN ", "ERROR"};
 
 // With quotes, valid UTF-8, and no control character.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (char c : to_valid_utf8(text)) {
     const auto byte = static_cast<unsigned char>(c);
@@ -49,17 +49,17 @@ std::string readable(std::string_view text) {
         const auto byte = static_cast<unsigned char>(c);
         return byte <= 0x20 || byte == 0x7f || c == '"' || c == '=' || c == '\\';
       });
-  return plain ? std::string(text) : quoted(text);
+  return plain ? std::string(text) : in_quotes(text);
 }
 
 std::string render_number(double number, LogFormat format) {
   if (std::isfinite(number)) return fmt::format("{}", number);
   const auto text = fmt::format("{}", number);
-  return format == LogFormat::kJson ? quoted(text) : text;
+  return format == LogFormat::kJson ? in_quotes(text) : text;
 }
 
 std::string render_text(std::string_view text, LogFormat format) {
-  return format == LogFormat::kJson ? quoted(text) : readable(text);
+  return format == LogFormat::kJson ? in_quotes(text) : readable(text);
 }
 
 std::string render(std::string_view key, const LogValue& value, LogFormat format) {
@@ -108,14 +108,14 @@ std::string time_text(WallTime time) {
 std::string json_line(WallTime time, LogLevel level, std::string_view message,
                       const std::vector<Rendered>& fields) {
   auto line = fmt::format(R"({{"time":"{}Z","level":"{}","message":{})", time_text(time),
-                          name(level), quoted(message));
-  for (const auto& field : fields) line += fmt::format(",{}:{}", quoted(field.key), field.value);
+                          name(level), in_quotes(message));
+  for (const auto& field : fields) line += fmt::format(",{}:{}", in_quotes(field.key), field.value);
   return line += "}\n";
 }
 
 std::string human_line(WallTime time, LogLevel level, std::string_view message,
                        const std::vector<Rendered>& fields) {
-  const auto text = quoted(message);
+  const auto text = in_quotes(message);
   auto line = fmt::format("{} {} {}", time_text(time).substr(11),
                           kHumanNames[static_cast<std::size_t>(level)],
                           std::string_view(text).substr(1, text.size() - 2));

@@ -64,7 +64,7 @@ bool can_be_plain(std::string_view text) {
   return text.find(": ") == std::string_view::npos && text.find(" #") == std::string_view::npos;
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (std::size_t i = 0; i < text.size();) {
     std::size_t length = 1;
@@ -86,7 +86,7 @@ std::string quoted(std::string_view text) {
 
 std::string inline_string(std::string_view raw) {
   const auto text = to_valid_utf8(raw);
-  return can_be_plain(text) ? text : quoted(text);
+  return can_be_plain(text) ? text : in_quotes(text);
 }
 
 // Several lines that a `|` block says exactly: none that begins or ends in white space, one line
