@@ -25,12 +25,14 @@ void summarize(const plan::Decision& decision, ClusterMemory& memory) {
 }  // namespace
 
 ClusterController::ClusterController(rt::Runtime runtime, Caches& caches, Observer& observer,
-                                     Executor& executor, Publisher& publisher, Log log)
+                                     Executor& executor, Publisher& publisher,
+                                     std::span<const plan::Rule> rules, Log log)
     : runtime_(runtime),
       caches_(caches),
       observer_(observer),
       executor_(executor),
       publisher_(publisher),
+      rules_(rules),
       log_(std::move(log)),
       queue_(runtime) {}
 
@@ -108,8 +110,8 @@ Task<Result<Next>> ClusterController::reconcile(ClusterKey key) {
     co_return Next{};
   }
   if (!seen) co_return fail(seen.error());
-  auto decision = plan::decide(*seen);
-  if (Executor::forget_unwanted(decision, *seen, memory)) decision = plan::decide(*seen);
+  auto decision = plan::decide(*seen, rules_);
+  if (Executor::forget_unwanted(decision, *seen, memory)) decision = plan::decide(*seen, rules_);
   summarize(decision, memory);
   CO_TRY(const bool all_taken, co_await executor_.carry_out(decision, *seen, memory));
   CO_TRY(co_await publisher_.publish(decision, *seen, memory));

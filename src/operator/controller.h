@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 
 #include "operator/executor.h"
 #include "operator/observer.h"
@@ -20,8 +21,9 @@ struct Next {
 // others.
 class ClusterController {
  public:
+  // `rules` outlive the controller.
   ClusterController(rt::Runtime runtime, Caches& caches, Observer& observer, Executor& executor,
-                    Publisher& publisher, Log log);
+                    Publisher& publisher, std::span<const plan::Rule> rules, Log log);
 
   // Subscribes to the caches. Call once, before they are filled.
   void subscribe();
@@ -50,6 +52,7 @@ class ClusterController {
   Observer& observer_;
   Executor& executor_;
   Publisher& publisher_;
+  std::span<const plan::Rule> rules_;
   Log log_;
   rt::KeyedQueue<ClusterKey> queue_;
   std::map<ClusterKey, ClusterMemory> memories_;

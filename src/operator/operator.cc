@@ -68,9 +68,9 @@ struct Operator::Parts {
         caches(with, client, chosen.ns, to),
         identities(client),
         observer(with, caches, client, etcd, identities, std::move(facts), chosen.observer, to),
-        executor(with, client, caches, fence, keys, chosen.executor, to),
-        publisher(with, client, caches, fence, events, to),
-        controller(with, caches, observer, executor, publisher, to) {}
+        executor(with, client, caches, observer, fence, keys, chosen.rules, chosen.executor, to),
+        publisher(with, client, caches, fence, events, chosen.executor.call_timeout, to),
+        controller(with, caches, observer, executor, publisher, chosen.rules, to) {}
 
   rt::Runtime runtime;
   OperatorOptions options;

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "base/log.h"
@@ -27,6 +28,9 @@ struct OperatorOptions {
   std::string launch_image;        // that holds quorate-launch
   ObserverOptions observer;
   ExecutorOptions executor;
+  // What decides. Others than the production rules are for tests, which see that a broken one is
+  // noticed.
+  std::span<const plan::Rule> rules = plan::rules();
 };
 
 // The operator, from its seams up: it neither knows nor cares whether they are real.
