@@ -10,9 +10,8 @@
 #include <sys/wait.h>
 
 #include <cerrno>
-#include <climits>
 
-#include "base/strings.h"
+#include "rt/exec.h"
 
 namespace quorate::rt::detail {
 
@@ -26,24 +25,19 @@ struct Failure {
   int number;  // errno
 };
 
-struct Pipe {
-  Fd read;
-  Fd write;
-};
-
-// Everything that the child needs, made before the fork: after it, other threads may hold any lock,
-// so the child makes system calls and nothing else.
+// Everything that the child needs, made before the fork.
 struct Plan {
-  std::vector<char*> arguments;
-  std::vector<char*> environment;
-  std::vector<std::string> candidates;  // where the program may be
+  explicit Plan(const ProcessSpec& what)
+      : exec(what.arguments, what.environment), spec(&what), parent(::getpid()) {}
+
+  Exec exec;
   const char* directory = nullptr;
-  const ProcessSpec* spec = nullptr;
+  const ProcessSpec* spec;
   Fd input;
   Fd output;  // empty: inherited
   Fd error;
   Fd report;
-  int parent = 0;
+  int parent;
 };
 
 // ---- The child.
@@ -52,15 +46,6 @@ struct Plan {
   Failure failure{stage, errno};
   ssize_t told = ::write(plan.report.get(), &failure, sizeof failure);
   ::_exit(told < 0 ? 126 : 127);
-}
-
-void reset_signals() {
-  struct sigaction standard {};
-  standard.sa_handler = SIG_DFL;
-  for (int number = 1; number < NSIG; ++number) ::sigaction(number, &standard, nullptr);
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
 void take_streams(const Plan& plan) {
@@ -92,58 +77,16 @@ void take_identity(const Plan& plan) {
     if (::getppid() != plan.parent) ::_exit(125);
   }
   if (plan.directory && ::chdir(plan.directory) != 0) give_up(plan, Stage::kDirectory);
-  ::close_range(3, UINT_MAX, CLOSE_RANGE_CLOEXEC);
-  errno = ENOENT;
-  for (const auto& path : plan.candidates) {
-    ::execve(path.c_str(), plan.arguments.data(), plan.environment.data());
-    if (errno != ENOENT && errno != ENOTDIR) break;
-  }
+  plan.exec.become();
   give_up(plan, Stage::kExec);
 }
 
 // ---- The parent.
 
-std::vector<char*> pointers(const std::vector<std::string>& texts) {
-  std::vector<char*> out;
-  out.reserve(texts.size() + 1);
-  for (const auto& text : texts) out.push_back(const_cast<char*>(text.c_str()));
-  out.push_back(nullptr);
-  return out;
-}
-
-std::vector<std::string> candidates(const ProcessSpec& spec) {
-  const auto& name = spec.arguments.front();
-  if (name.find('/') != std::string::npos) return {name};
-  std::string_view path = "/usr/local/bin:/usr/bin:/bin";
-  for (const auto& variable : spec.environment)
-    if (variable.starts_with("PATH=")) path = std::string_view(variable).substr(5);
-  std::vector<std::string> out;
-  for (auto folder : split(path, ':')) out.push_back(fmt::format("{}/{}", folder, name));
-  return out;
-}
-
-// Above the standard streams, so that the child can put them in place in any order.
-Result<Fd> above_standard_streams(Fd fd) {
-  if (!fd || fd.get() > 2) return fd;
-  Fd moved(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 3));
-  if (!moved) return fail(errno_error("duplicate a file descriptor", errno));
-  return moved;
-}
-
 Result<Fd> open_above(const char* path, int flags) {
   Fd fd(::open(path, flags | O_CLOEXEC, 0640));
   if (!fd) return fail(errno_error(fmt::format("open {}", path), errno));
   return above_standard_streams(std::move(fd));
-}
-
-Result<Pipe> make_pipe() {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return fail(errno_error("make a pipe", errno));
-  Fd read(ends[0]);
-  Fd write(ends[1]);
-  TRY(auto high_read, above_standard_streams(std::move(read)));
-  TRY(auto high_write, above_standard_streams(std::move(write)));
-  return Pipe{std::move(high_read), std::move(high_write)};
 }
 
 // The child's end; for Lines, ours goes to `ours`.
@@ -198,13 +141,8 @@ Result<void> read_report(Fd report, int pid) {
 }  // namespace
 
 Result<ChildProcess> fork_child(const ProcessSpec& spec) {
-  Plan plan;
-  plan.arguments = pointers(spec.arguments);
-  plan.environment = pointers(spec.environment);
-  plan.candidates = candidates(spec);
+  Plan plan(spec);
   if (!spec.working_directory.empty()) plan.directory = spec.working_directory.c_str();
-  plan.spec = &spec;
-  plan.parent = ::getpid();
 
   ChildProcess child;
   TRY(plan.input, open_above("/dev/null", O_RDONLY));

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <signal.h>
-#include <sys/wait.h>
 
 #include <array>
 #include <boost/asio/as_tuple.hpp>
@@ -11,6 +10,7 @@
 #include <cerrno>
 
 #include "base/check.h"
+#include "rt/child.h"
 #include "rt/child_process.h"
 #include "rt/group.h"
 #include "rt/line_splitter.h"
@@ -66,13 +66,12 @@ class MachineProcess final : public Process {
  public:
   MachineProcess(Runtime runtime, const ProcessSpec& spec, detail::ChildProcess child)
       : runtime_(runtime),
-        pid_(child.pid),
-        pidfd_(runtime.executor, child.pidfd.release()),
+        child_(runtime, child.pid, std::move(child.pidfd)),
         output_(runtime.executor, std::move(child.standard_output), spec.standard_output),
         error_(runtime.executor, std::move(child.standard_error), spec.standard_error),
         ended_(runtime) {}
 
-  int pid() const override { return pid_; }
+  int pid() const override { return child_.pid(); }
 
   Task<Result<Exit>> wait(Deadline deadline) override {
     while (!exit_) {
@@ -86,9 +85,9 @@ class MachineProcess final : public Process {
   }
 
   Result<void> signal(int number) override {
-    if (exit_) return fail(Code::kNotFound, fmt::format("process {} has ended", pid_));
-    if (::kill(-pid_, number) != 0)
-      return fail(errno_error(fmt::format("signal process group {}", pid_), errno));
+    if (exit_) return fail(Code::kNotFound, fmt::format("process {} has ended", pid()));
+    if (::kill(-pid(), number) != 0)
+      return fail(errno_error(fmt::format("signal process group {}", pid()), errno));
     return {};
   }
 
@@ -112,8 +111,8 @@ class MachineProcess final : public Process {
     TaskGroup pumps(runtime_);
     if (output_.open()) pumps.spawn("standard output", output_.pump());
     if (error_.open()) pumps.spawn("standard error", error_.pump());
-    auto ended = co_await with_deadline(runtime_, deadline, until_ended());
-    if (ended) reap();
+    auto ended = co_await child_.until_ended(deadline);
+    if (ended) collect();
     if (ended) (void)co_await pumps.join_until(runtime_.in(kDrain));
     pumps.cancel();
     co_await pumps.join();
@@ -123,24 +122,12 @@ class MachineProcess final : public Process {
     co_return Result<void>();
   }
 
-  Task<Result<void>> until_ended() {
-    CO_TRY(co_await check_cancelled());
-    auto [error] = co_await pidfd_.async_wait(asio::posix::stream_descriptor::wait_read,
-                                              asio::as_tuple(asio::use_awaitable));
-    if (error == asio::error::operation_aborted) co_return fail(Code::kCancelled, "cancelled");
-    if (error) co_return fail(errno_error("wait for a process", error.value()));
-    co_return Result<void>();
-  }
-
-  void reap() {
-    // Before it is reaped its number, and so that of its group, cannot be anybody else's.
-    ::kill(-pid_, SIGKILL);
-    siginfo_t info{};
-    int waited = 0;
-    do waited = ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED);
-    while (waited != 0 && errno == EINTR);
-    CHECK(waited == 0, "waitid of our child {}: errno {}", pid_, errno);
-    exit_ = info.si_code == CLD_EXITED ? Exit{info.si_status, 0} : Exit{0, info.si_status};
+  // Before it is collected its number, and so that of its group, cannot be anybody else's.
+  void collect() {
+    ::kill(-pid(), SIGKILL);
+    auto exit = child_.collect();
+    CHECK(exit, "{}", exit.error().text());
+    exit_ = *exit;
   }
 
   Task<Result<Exit>> end(Duration grace) {
@@ -153,8 +140,7 @@ class MachineProcess final : public Process {
   }
 
   Runtime runtime_;
-  int pid_;
-  asio::posix::stream_descriptor pidfd_;
+  Child child_;
   OutputPipe output_;
   OutputPipe error_;
   std::optional<Exit> exit_;
@@ -163,11 +149,6 @@ class MachineProcess final : public Process {
 };
 
 }  // namespace
-
-std::string Exit::text() const {
-  if (signal != 0) return fmt::format("killed by signal {}", signal);
-  return fmt::format("exited with code {}", code);
-}
 
 Task<Result<std::unique_ptr<Process>>> MachineProcesses::start(ProcessSpec spec) {
   CHECK(!spec.arguments.empty());
