@@ -1,0 +1,173 @@
+#include "apiserver/list.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
+#include "apiserver/continue_token.h"
+#include "apiserver/views.h"
+#include "base/strings.h"
+
+namespace quorate::apiserver {
+
+namespace {
+
+constexpr std::string_view kPageExpired =
+    "The provided continue parameter is too old to display a consistent list result. You can start "
+    "a new list without the continue parameter, or use the continue token in this response to "
+    "retrieve the remainder of the results. Continuing with the provided token results in an "
+    "inconsistent list - objects that were created, modified, or deleted between the time the "
+    "first chunk was returned and now may show up in the list.";
+
+// The objects that a list shows, and since when.
+struct Picture {
+  const Storage::Objects* objects = nullptr;
+  std::optional<Storage::Objects> past;  // holds them if they are not those of now
+  std::int64_t version = 0;
+  std::optional<ContinueToken> from;
+};
+
+Outcome<void> show_at(Picture& picture, const Storage& storage, const Kind& kind,
+                      std::int64_t version, Refusal if_forgotten) {
+  picture.version = version;
+  const Event* later = version >= storage.oldest() ? storage.next_event(kind, version) : nullptr;
+  if (version >= storage.oldest() && !later) {
+    picture.objects = &storage.objects(kind);
+    return {};
+  }
+  picture.past = storage.objects_at(kind, version);
+  if (!picture.past) return fail(std::move(if_forgotten));
+  picture.objects = &*picture.past;
+  return {};
+}
+
+Outcome<Picture> continue_picture(const Storage& storage, const Kind& kind,
+                                  const ListRequest& request) {
+  Picture picture;
+  if (!request.resource_version.empty() && request.resource_version != "0")
+    return fail(bad_request("specifying resource version is not allowed when using continue"));
+  TRY(auto token, ContinueToken::parse(request.continue_token));
+  auto too_old = expired(std::string(kPageExpired));
+  auto anew = token;
+  anew.version = -1;
+  too_old.list_continue = anew.render();
+  const auto version = token.version < 0 ? storage.version() : token.version;
+  TRY(show_at(picture, storage, kind, version, std::move(too_old)));
+  picture.from = std::move(token);
+  return picture;
+}
+
+Outcome<Picture> choose_picture(const Storage& storage, const Kind& kind,
+                                const ListRequest& request) {
+  if (!request.continue_token.empty()) return continue_picture(storage, kind, request);
+  Picture picture;
+  const auto& wanted = request.resource_version;
+  const auto asked = parse_integer(wanted.empty() ? "0" : wanted);
+  if (!asked || *asked < 0)
+    return fail(
+        bad_request(fmt::format("invalid resource version: resourceVersion: Invalid value: {}: "
+                                "strconv.ParseUint: parsing {}: invalid syntax",
+                                apiserver::quoted(wanted), apiserver::quoted(wanted))));
+  if (*asked > storage.version()) return fail(version_too_large(*asked, storage.version()));
+  const bool exact = request.version_match == "Exact" ||
+                     (request.version_match.empty() && request.limit > 0 && *asked > 0);
+  TRY(show_at(picture, storage, kind, exact ? *asked : storage.version(),
+              expired(fmt::format("The resourceVersion for the provided list is too old."))));
+  return picture;
+}
+
+// Of a built-in kind's text, what follows `{"kind":...,"apiVersion":...,`: items of lists are
+// written without them.
+std::string_view after_type(std::string_view text) {
+  for (int i = 0; i < 2; ++i) text.remove_prefix(text.find(',') + 1);
+  return text;
+}
+
+void append_item(std::string& out, const Kind& kind, Form form, const Record& record) {
+  if (form == Form::kMetadata || kind.custom) {
+    out += render_object(kind, form, record);
+    return;
+  }
+  out += '{';
+  if (kind.stored_as) {
+    const auto text = json::render(to_view(kind, record.value()));
+    out += after_type(text);
+  } else {
+    out += after_type(record.text);
+  }
+}
+
+std::string list_head(const Kind& kind, Form form) {
+  return form == Form::kMetadata
+             ? R"({"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1")"
+             : fmt::format(R"({{"kind":"{}List","apiVersion":"{}")", kind.kind, kind.api_version());
+}
+
+// Keys as tokens hold them.
+std::string token_key(const Selection& selection, const Kind& kind, const ObjectKey& key) {
+  return selection.ns.empty() && kind.namespaced ? key.text() : key.name;
+}
+
+ObjectKey key_of(const Selection& selection, const Kind& kind, const std::string& token) {
+  if (!kind.namespaced) return {"", token};
+  if (!selection.ns.empty()) return {selection.ns, token};
+  const auto parts = cut(token, "/");
+  if (!parts) return {token, ""};
+  return {std::string(parts->before), std::string(parts->after)};
+}
+
+}  // namespace
+
+std::string render_object(const Kind& kind, Form form, const Record& record) {
+  if (form == Form::kWhole && !kind.stored_as) return record.text;
+  auto object = to_view(kind, record.value());
+  if (form == Form::kWhole) return json::render(object);
+  return json::render(json::Object{{"kind", "PartialObjectMetadata"},
+                                   {"apiVersion", "meta.k8s.io/v1"},
+                                   {"metadata", std::move(object.as_object()["metadata"])}});
+}
+
+Outcome<std::string> render_list(const Storage& storage, const Kind& kind,
+                                 const ListRequest& request) {
+  TRY(const auto picture, choose_picture(storage, kind, request));
+  const auto& selection = request.selection;
+  const bool selective =
+      selection.labels.requirements().size() + selection.fields.requirements().size() > 0;
+  // A list from the cache of the real server is never cut.
+  const std::int64_t limit = request.resource_version == "0" ? 0 : request.limit;
+
+  auto at = picture.objects->begin();
+  if (picture.from)
+    at = picture.objects->upper_bound(key_of(selection, kind, picture.from->last));
+  else if (!selection.ns.empty())
+    at = picture.objects->lower_bound({selection.ns, ""});
+
+  std::string items;
+  std::int64_t count = 0, remaining = 0;
+  const ObjectKey* last = nullptr;
+  std::string token;
+  for (; at != picture.objects->end(); ++at) {
+    if (!selection.ns.empty() && at->first.ns != selection.ns) break;
+    if (!selection.matches(kind.stored(), at->first, *at->second)) continue;
+    if (limit > 0 && count == limit) {
+      if (token.empty())
+        token = ContinueToken{picture.version, token_key(selection, kind, *last)}.render();
+      ++remaining;
+      if (selective) break;
+      continue;
+    }
+    if (count++ > 0) items += ',';
+    append_item(items, kind, request.form, *at->second);
+    last = &at->first;
+  }
+  std::string metadata = fmt::format(R"("resourceVersion":"{}")", picture.version);
+  if (!token.empty()) {
+    metadata += fmt::format(R"(,"continue":"{}")", token);
+    if (!selective) metadata += fmt::format(R"(,"remainingItemCount":{})", remaining);
+  }
+  return fmt::format("{},\"metadata\":{{{}}},\"items\":[{}]}}\n", list_head(kind, request.form),
+                     metadata, items);
+}
+
+}  // namespace quorate::apiserver

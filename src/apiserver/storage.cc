@@ -1,0 +1,157 @@
+#include "apiserver/storage.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "apiserver/selection.h"
+#include "base/check.h"
+
+namespace quorate::apiserver {
+
+json::Value Record::value() const {
+  auto parsed = json::parse(text, {.bytes = text.size()});
+  CHECK(parsed.has_value(), "stored object: {}", parsed.error().text());
+  return std::move(*parsed);
+}
+
+bool KeyOrder::operator()(const ObjectKey& a, const ObjectKey& b) const {
+  if (a.ns == b.ns) return a.name < b.name;
+  const auto [left, right] = std::mismatch(a.ns.begin(), a.ns.end(), b.ns.begin(), b.ns.end());
+  const char ours = left == a.ns.end() ? '/' : *left;
+  const char theirs = right == b.ns.end() ? '/' : *right;
+  return ours < theirs;
+}
+
+Storage::Storage(rt::Runtime runtime, std::size_t history) : runtime_(runtime), history_(history) {}
+
+Storage::Shelf& Storage::shelf(const Kind& kind) {
+  const std::size_t id = kind.stored().id;
+  if (shelves_.size() <= id) shelves_.resize(id + 1);
+  auto& place = shelves_[id];
+  if (!place) {
+    place = std::make_unique<Shelf>();
+    place->changed = std::make_unique<rt::Signal>(runtime_);
+  }
+  return *place;
+}
+
+const Storage::Shelf* Storage::find_shelf(const Kind& kind) const {
+  const std::size_t id = kind.stored().id;
+  return id < shelves_.size() ? shelves_[id].get() : nullptr;
+}
+
+RecordPtr Storage::find(const Kind& kind, const ObjectKey& key) const {
+  const auto& all = objects(kind);
+  const auto found = all.find(key);
+  return found == all.end() ? nullptr : found->second;
+}
+
+const Storage::Objects& Storage::objects(const Kind& kind) const {
+  static const Objects none;
+  const Shelf* shelf = find_shelf(kind);
+  return shelf ? shelf->objects : none;
+}
+
+std::optional<Storage::Objects> Storage::objects_at(const Kind& kind, std::int64_t version) const {
+  if (version < oldest_) return std::nullopt;
+  Objects then = objects(kind);
+  const Shelf* shelf = find_shelf(kind);
+  if (!shelf) return then;
+  // Undone from the latest change back.
+  for (auto event = shelf->history.rbegin();
+       event != shelf->history.rend() && event->version() > version; ++event) {
+    if (event->before)
+      then[event->key] = event->before;
+    else
+      then.erase(event->key);
+  }
+  return then;
+}
+
+const Event* Storage::next_event(const Kind& kind, std::int64_t version) const {
+  CHECK(version >= oldest_, "version {} is forgotten, oldest is {}", version, oldest_);
+  const Shelf* shelf = find_shelf(kind);
+  if (!shelf) return nullptr;
+  const auto next =
+      std::upper_bound(shelf->history.begin(), shelf->history.end(), version,
+                       [](std::int64_t v, const Event& event) { return v < event.version(); });
+  return next == shelf->history.end() ? nullptr : &*next;
+}
+
+rt::Signal& Storage::changed(const Kind& kind) { return *shelf(kind).changed; }
+
+RecordPtr Storage::make_record(const Kind& kind, json::Value object) {
+  auto record = std::make_shared<Record>();
+  record->version = version_ + 1;
+  object.as_object()["metadata"].as_object()["resourceVersion"] = fmt::to_string(record->version);
+  record->text = json::render(object);
+  record->index = make_index(kind.stored(), object);
+  return record;
+}
+
+RecordPtr Storage::create(const Kind& kind, const ObjectKey& key, json::Value object) {
+  auto record = make_record(kind, std::move(object));
+  const bool fresh = shelf(kind).objects.emplace(key, record).second;
+  CHECK(fresh, "{} {} is there already", kind.plural, key.text());
+  publish({Event::Type::kAdded, &kind.stored(), key, nullptr, record});
+  return record;
+}
+
+RecordPtr Storage::update(const Kind& kind, const ObjectKey& key, json::Value object) {
+  auto& objects = shelf(kind).objects;
+  const auto found = objects.find(key);
+  CHECK(found != objects.end(), "{} {} is not there", kind.plural, key.text());
+  auto record = make_record(kind, std::move(object));
+  auto before = std::exchange(found->second, record);
+  publish({Event::Type::kModified, &kind.stored(), key, std::move(before), record});
+  return record;
+}
+
+RecordPtr Storage::remove(const Kind& kind, const ObjectKey& key) {
+  auto& objects = shelf(kind).objects;
+  const auto found = objects.find(key);
+  CHECK(found != objects.end(), "{} {} is not there", kind.plural, key.text());
+  auto before = std::move(found->second);
+  auto record = make_record(kind, before->value());
+  objects.erase(found);
+  publish({Event::Type::kDeleted, &kind.stored(), key, std::move(before), record});
+  return record;
+}
+
+void Storage::publish(Event event) {
+  version_ = event.version();
+  auto& shelf = this->shelf(*event.kind);
+  shelf.history.push_back(event);
+  order_.push_back(event.kind->id);
+  while (order_.size() > history_) forget_first();
+  std::erase_if(listeners_, [](const auto& listener) { return listener.expired(); });
+  const auto listeners = listeners_;  // one may go while another is told
+  for (const auto& weak : listeners)
+    if (const auto listener = weak.lock()) listener->on_event_(event);
+  shelf.changed->notify();
+}
+
+void Storage::forget_first() {
+  auto& history = shelves_[order_.front()]->history;
+  oldest_ = history.front().version();
+  history.pop_front();
+  order_.pop_front();
+}
+
+void Storage::compact(std::int64_t version) {
+  while (!order_.empty() && shelves_[order_.front()]->history.front().version() <= version)
+    forget_first();
+  oldest_ = std::max(oldest_, std::min(version, version_));
+  for (const auto& shelf : shelves_)
+    if (shelf) shelf->changed->notify();
+}
+
+std::shared_ptr<Storage::Listener> Storage::listen(OnEvent on_event) {
+  auto listener = std::make_shared<Listener>(std::move(on_event));
+  listeners_.push_back(listener);
+  return listener;
+}
+
+}  // namespace quorate::apiserver

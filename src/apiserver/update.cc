@@ -1,0 +1,127 @@
+// Verbs: updates, whole or of a subresource, and what patches share with them.
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "apiserver/metadata.h"
+#include "apiserver/verbs.h"
+#include "apiserver/views.h"
+#include "base/strings.h"
+
+namespace quorate::apiserver {
+
+namespace {
+
+// Of an update that names the UID of its object.
+Outcome<void> check_uid(const Kind& kind, const std::string& name, std::string_view wanted,
+                        std::string_view found) {
+  if (wanted.empty() || wanted == found) return {};
+  return fail(conflict(kind.resource(), name,
+                       fmt::format("Precondition failed: UID in precondition: {}, UID in object "
+                                   "meta: {}",
+                                   wanted, found)));
+}
+
+// A name or namespace that differs from the one in the path.
+Outcome<void> check_key(const Kind& kind, const ObjectKey& key, json::Value& object) {
+  const std::string name(name_of(object)), ns(namespace_of(object));
+  if (name.empty()) return fail(bad_request("name must be provided"));
+  if (name != key.name)
+    return fail(bad_request(fmt::format(
+        "the name of the object ({}) does not match the name on the URL ({})", name, key.name)));
+  if (kind.namespaced && !ns.empty() && ns != key.ns)
+    return fail(
+        bad_request("the namespace of the provided object does not match the namespace "
+                    "sent on the request"));
+  if (kind.namespaced) metadata_of(object)["namespace"] = key.ns;
+  return {};
+}
+
+// Whether the last thing that kept a deleted object is gone with this change.
+bool deletes_now(const json::Value& object, const json::Value& old, bool is_namespace) {
+  if (!is_deleting(old) || !finalizers_of(object).empty()) return false;
+  if (is_namespace) {
+    const auto left = json::array_at(object, "/spec/finalizers");
+    return !left || (*left)->empty();
+  }
+  const auto grace = grace_of(old);
+  return !grace || *grace == 0;
+}
+
+}  // namespace
+
+Outcome<Written> Verbs::update(const Kind& kind, const ObjectKey& key, json::Value object,
+                               const WriteOptions& options) {
+  std::vector<std::string> warnings;
+  TRY(decode(kind, object, options, warnings));
+  TRY(check_key(kind, key, object));
+  const auto record = storage_.find(kind, key);
+  const json::Value old = record ? to_view(kind, record->value()) : json::Value();
+  TRY(check_uid(kind, key.name, uid_of(object), record ? uid_of(old) : ""));
+  if (!record) {
+    if (!options.subresource.empty() || !kind.rules->allows_create_on_update())
+      return fail(not_found(kind.resource(), key.name));
+    track_update(object, nullptr, kind.rules->schema(), writer(kind, options),
+                 kind.rules->reset_fields(""));
+    return store_new(kind, key.ns, std::move(object), options, std::move(warnings));
+  }
+  track_update(object, old, kind.rules->schema(), writer(kind, options),
+               kind.rules->reset_fields(options.subresource));
+  return store_change({kind, key}, std::move(object), old, options, std::move(warnings));
+}
+
+Outcome<void> Verbs::check_version(const Target& target, json::Value& object,
+                                   const json::Value& old) const {
+  const auto& [kind, key] = target;
+  const std::string wanted(version_of(object));
+  if (wanted.empty()) {
+    if (!kind.rules->allows_unconditional_update())
+      return fail(invalid(
+          kind.resource(), key.name,
+          {invalid_value("metadata.resourceVersion", 0, "must be specified for an update")}));
+    copy_metadata(object, old, "resourceVersion");
+    return {};
+  }
+  if (!parse_integer(wanted))
+    return fail(invalid({"", ""}, "",
+                        {invalid_value("resourceVersion", json::Value(wanted),
+                                       fmt::format("strconv.ParseUint: parsing {}: invalid syntax",
+                                                   apiserver::quoted(wanted)))}));
+  if (wanted != version_of(old)) return fail(modified_meanwhile(kind.resource(), key.name));
+  return {};
+}
+
+// The rest of every change: `object` has its managed fields by now and may name the version that
+// it was made from.
+Outcome<Written> Verbs::store_change(const Target& target, json::Value object,
+                                     const json::Value& old, const WriteOptions& options,
+                                     std::vector<std::string> warnings) {
+  const auto& [kind, key] = target;
+  TRY(check_version(target, object, old));
+  copy_metadata(object, old, "generation");
+  kind.rules->prepare_for_update(object, old, options.subresource);
+  if (uid_of(object).empty()) copy_metadata(object, old, "uid");
+  copy_metadata(object, old, "creationTimestamp");
+  if (is_deleting(old)) copy_metadata(object, old, "deletionTimestamp");
+  if (grace_of(old) && !grace_of(object)) copy_metadata(object, old, "deletionGracePeriodSeconds");
+  if (&kind == registry_.built_in().services && options.subresource.empty())
+    TRY(addresses_.assign(object, old, *runtime_.random));
+
+  auto errors = validate_metadata_update(object, old);
+  for (auto& error : kind.rules->validate_update(object, old, options.subresource))
+    errors.push_back(std::move(error));
+  if (!errors.empty()) return fail(invalid(kind.kind_name(), key.name, errors));
+  for (auto& warning : kind.rules->warnings(object, &old)) warnings.push_back(std::move(warning));
+
+  if (deletes_now(object, old, &kind == registry_.built_in().namespaces)) {
+    if (!options.dry_run) storage_.remove(kind, key);
+    return Written{std::move(object), false, std::move(warnings)};
+  }
+  if (same_but_for_managed_times(object, old)) return Written{old, false, std::move(warnings)};
+  if (!options.dry_run)
+    object = to_view(kind, storage_.update(kind, key, to_stored(kind, std::move(object)))->value());
+  return Written{std::move(object), false, std::move(warnings)};
+}
+
+}  // namespace quorate::apiserver

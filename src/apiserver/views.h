@@ -1,0 +1,13 @@
+#pragma once
+
+#include "apiserver/registry.h"
+#include "json/document.h"
+
+namespace quorate::apiserver {
+
+// Objects of a kind that is stored as another one: the same content under other names. For all
+// other kinds these give back what they are given.
+[[nodiscard]] json::Value to_view(const Kind& kind, json::Value stored);
+[[nodiscard]] json::Value to_stored(const Kind& kind, json::Value view);
+
+}  // namespace quorate::apiserver

@@ -1,0 +1,158 @@
+#include "apiserver/watch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <utility>
+
+#include "apiserver/metadata.h"
+#include "apiserver/views.h"
+#include "base/strings.h"
+
+namespace quorate::apiserver {
+
+namespace {
+
+std::string line(std::string_view type, std::string_view object) {
+  return fmt::format("{{\"type\":\"{}\",\"object\":{}}}\n", type, object);
+}
+
+class Stream : public Watch {
+ public:
+  struct Start {
+    std::int64_t position;          // everything up to here is told, or in `initial`
+    std::deque<RecordPtr> initial;  // to be said first, as added
+    bool mark_initial_end = false;
+  };
+
+  Stream(rt::Runtime runtime, Storage& storage, const Kind& kind, ListRequest request,
+         const Options& options, Start start)
+      : runtime_(runtime),
+        storage_(storage),
+        kind_(kind),
+        request_(std::move(request)),
+        bookmark_interval_(options.bookmark_interval),
+        end_(runtime.in(timeout(options))),
+        next_bookmark_(runtime.in(options.bookmark_interval)),
+        start_(std::move(start)) {}
+
+  Task<Result<std::optional<std::string>>> read(rt::Deadline deadline) override {
+    while (true) {
+      if (auto text = next_line()) co_return text;
+      if (ended_ || end_.passed(*runtime_.clock)) co_return std::optional<std::string>();
+      auto until = deadline.sooner(end_);
+      if (request_.bookmarks) until = until.sooner(next_bookmark_);
+      auto waited = co_await storage_.changed(kind_).wait(until);
+      if (waited || waited.error().code() != Code::kTimeout) {
+        if (!waited) co_return fail(std::move(waited).error());
+        continue;
+      }
+      if (end_.passed(*runtime_.clock)) continue;
+      if (request_.bookmarks && next_bookmark_.passed(*runtime_.clock)) {
+        next_bookmark_ = runtime_.in(bookmark_interval_);
+        co_return bookmark(false);
+      }
+      if (deadline.passed(*runtime_.clock)) co_return fail(std::move(waited).error());
+    }
+  }
+
+ private:
+  Duration timeout(const Options& options) const {
+    if (!request_.timeout_seconds || *request_.timeout_seconds <= 0)
+      return options.default_watch_timeout;
+    return std::chrono::seconds(*request_.timeout_seconds);
+  }
+
+  // What can be said without waiting.
+  std::optional<std::string> next_line() {
+    if (ended_) return std::nullopt;
+    if (!start_.initial.empty()) {
+      const auto record = std::move(start_.initial.front());
+      start_.initial.pop_front();
+      return line("ADDED", render_object(kind_, request_.form, *record));
+    }
+    if (std::exchange(start_.mark_initial_end, false)) return bookmark(true);
+    if (start_.position < storage_.oldest()) {
+      ended_ = true;
+      const auto refusal = expired(
+          fmt::format("too old resource version: {} ({})", start_.position, storage_.oldest()));
+      return line("ERROR", json::render(refusal.status()));
+    }
+    while (const Event* event = storage_.next_event(kind_, start_.position)) {
+      start_.position = event->version();
+      if (auto text = say(*event)) return text;
+    }
+    return std::nullopt;
+  }
+
+  // An object that enters the selection is added to it, one that leaves it is deleted from it.
+  std::optional<std::string> say(const Event& event) const {
+    const auto selected = [&](const RecordPtr& record) {
+      return record && request_.selection.matches(*event.kind, event.key, *record);
+    };
+    const bool before = selected(event.before);
+    const bool now = event.type != Event::Type::kDeleted && selected(event.now);
+    if (now)
+      return line(before ? "MODIFIED" : "ADDED", render_object(kind_, request_.form, *event.now));
+    if (!before) return std::nullopt;
+    if (event.type == Event::Type::kDeleted)
+      return line("DELETED", render_object(kind_, request_.form, *event.now));
+    // Its last selected state, under the version of the change.
+    auto last = event.before->value();
+    metadata_of(last)["resourceVersion"] = fmt::to_string(event.version());
+    const Record record{event.version(), json::render(last), {}};
+    return line("DELETED", render_object(kind_, request_.form, record));
+  }
+
+  std::string bookmark(bool initial_end) {
+    // Nothing of this kind has happened since that has not been told.
+    start_.position = std::max(start_.position, storage_.version());
+    json::Object metadata{{"resourceVersion", fmt::to_string(start_.position)}};
+    if (initial_end) metadata["annotations"] = {{"k8s.io/initial-events-end", "true"}};
+    const bool partial = request_.form == Form::kMetadata;
+    return line("BOOKMARK",
+                json::render(json::Object{
+                    {"kind", partial ? "PartialObjectMetadata" : std::string_view(kind_.kind)},
+                    {"apiVersion", partial ? "meta.k8s.io/v1" : kind_.api_version()},
+                    {"metadata", std::move(metadata)}}));
+  }
+
+  rt::Runtime runtime_;
+  Storage& storage_;
+  const Kind& kind_;
+  ListRequest request_;
+  Duration bookmark_interval_;
+  rt::Deadline end_;
+  rt::Deadline next_bookmark_;
+  Start start_;
+  bool ended_ = false;
+};
+
+}  // namespace
+
+Outcome<std::unique_ptr<Watch>> open_watch(rt::Runtime runtime, Storage& storage, const Kind& kind,
+                                           const ListRequest& request, const Options& options) {
+  const auto& wanted = request.resource_version;
+  const auto asked = parse_integer(wanted.empty() ? "0" : wanted);
+  if (!asked || *asked < 0)
+    return fail(Refusal{
+        .code = 500,
+        .reason = "",
+        .message = fmt::format("resourceVersion: Invalid value: {}: strconv.ParseUint: parsing {}: "
+                               "invalid syntax",
+                               apiserver::quoted(wanted), apiserver::quoted(wanted)),
+        .details = {},
+        .retry_after_seconds = {}});
+  Stream::Start start{.position = *asked, .initial = {}, .mark_initial_end = false};
+  if (*asked == 0 || request.initial_events) {
+    start.position = std::max(storage.version(), *asked);
+    for (const auto& [key, record] : storage.objects(kind))
+      if (request.selection.matches(kind.stored(), key, *record)) start.initial.push_back(record);
+    start.mark_initial_end = request.bookmarks && (request.initial_events || wanted.empty());
+  }
+  return std::unique_ptr<Watch>(
+      std::make_unique<Stream>(runtime, storage, kind, request, options, std::move(start)));
+}
+
+}  // namespace quorate::apiserver
