@@ -54,12 +54,12 @@ Task<bool> poll(rt::Runtime here, const std::function<bool()>& holds, Duration w
   co_return true;
 }
 
-// "KubeClient.ReadsAndWrites" as a namespace of its own.
+// A namespace of its own for the test: "t7-readsandwrites", "t8-watches-paged".
 std::string test_namespace() {
   static int number = 0;
-  return fmt::format(
-      "t{}-{}", ++number,
-      to_lower(::testing::UnitTest::GetInstance()->current_test_info()->name()).substr(0, 40));
+  auto name = to_lower(::testing::UnitTest::GetInstance()->current_test_info()->name());
+  std::replace(name.begin(), name.end(), '/', '-');
+  return fmt::format("t{}-{}x", ++number, name.substr(0, 40));
 }
 
 }  // namespace
