@@ -2,10 +2,8 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/syscall.h>
 
 #include <algorithm>
-#include <csignal>
 #include <filesystem>
 
 #include "base/bytes.h"
@@ -13,6 +11,7 @@
 #include "node/pod_runner.h"
 #include "node/process_id.h"
 #include "node/small_file.h"
+#include "rt/exec.h"
 
 namespace quorate::node {
 namespace {
@@ -26,10 +25,6 @@ constexpr std::size_t kFallbackLimit = 2048;  // of one that is taken from the l
 
 tl::unexpected<StartFailure> start_failure(StartFailure::Kind kind, std::string message) {
   return tl::unexpected<StartFailure>({kind, std::move(message)});
-}
-
-void kill_now(const Spawned& spawned) {
-  ::syscall(SYS_pidfd_send_signal, spawned.pidfd.get(), SIGKILL, nullptr, 0);
 }
 
 // The last runs' logs but one go.
@@ -128,17 +123,14 @@ Task<void> PodRunner::attend_container(std::string name, int attempt) {
 // From start to end. An error means that it never ran, or (kCancelled) that it was killed because
 // the node goes down.
 Task<Result<Exit>> PodRunner::live(Launch launch, std::string name, int attempt) {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) co_return fail(errno_error("pipe", errno));
-  rt::Fd reader(ends[0]);
-  rt::Fd writer(ends[1]);
-  ::fcntl(reader.get(), F_SETFL, O_NONBLOCK);
-  launch.program.output = writer.get();
+  CO_TRY(auto output, rt::make_pipe());
+  ::fcntl(output.read.get(), F_SETFL, O_NONBLOCK);
+  launch.program.output = output.write.get();
   CO_TRY(auto log, ContainerLog::open(launch.log_file, node_.log_limit));
-  CO_TRY(auto spawned, spawn_container(launch.program, *spaces_, launch.root));
-  writer.reset();
+  CO_TRY(auto spawned, spawn_container(node_.runtime, launch.program, *spaces_, launch.root));
+  output.write.reset();
   auto pid_file = node_.dirs.container(pod_.meta.uid, name) + "/pid";
-  if (auto id = ProcessId::of(spawned.pid)) {
+  if (auto id = ProcessId::of(spawned.child.pid())) {
     // For whoever finds the node's folder after a crash in which the kernel did not clean up.
     [[maybe_unused]] auto kept = write_small_file(pid_file, id->text());
   }
@@ -146,40 +138,39 @@ Task<Result<Exit>> PodRunner::live(Launch launch, std::string name, int attempt)
   auto up = co_await wait_until_running(node_.runtime, spawned, launch.root,
                                         node_.runtime.in(kStartTimeout));
   if (!up) {
-    kill_now(spawned);
-    CO_TRY(reap(spawned));
+    CO_TRY(co_await spawned.child.kill());
     co_return fail(std::move(up).error());
   }
-  running_[name] = {attempt, spawned.pid, spawned.pidfd.get(), launch.program.environment};
-  log_.info("container runs", {{"container", name}, {"attempt", attempt}, {"pid", spawned.pid}});
+  running_[name] = {attempt, &spawned.child, launch.program.environment};
+  log_.info("container runs",
+            {{"container", name}, {"attempt", attempt}, {"pid", spawned.child.pid()}});
   machine_.started(name, now());
   changed();
-  CO_TRY(auto end, co_await wait_for_end(spawned, log, std::move(reader)));
+  CO_TRY(auto end, co_await wait_for_end(spawned.child, log, std::move(output.read)));
   std::error_code ignored;
   std::filesystem::remove(pid_file, ignored);
-  Exit out{end.code, end.signal, "", ""};
+  Exit out{end.signal == 0 ? end.code : 128 + end.signal, end.signal, "", ""};
   if (auto message = read_small_file(launch.message_file, kMessageLimit)) out.message = *message;
-  if (out.message.empty() && launch.fallback_to_logs && end.code != 0)
+  if (out.message.empty() && launch.fallback_to_logs && out.code != 0)
     out.message = log.tail(kFallbackLimit);
   out.message = to_valid_utf8(out.message);
   co_return out;
 }
 
-Task<Result<ProcessEnd>> PodRunner::wait_for_end(Spawned& spawned, ContainerLog& log,
-                                                 rt::Fd output) {
+// Everything in its PID namespace has ended before the container's process has.
+Task<Result<rt::Exit>> PodRunner::wait_for_end(rt::Child& child, ContainerLog& log, rt::Fd output) {
   net::Socket pipe(node_.runtime, output.release());
-  net::Socket ended(node_.runtime, ::fcntl(spawned.pidfd.get(), F_DUPFD_CLOEXEC, 0));
   rt::TaskGroup pumping(node_.runtime);
   pumping.spawn("log", log.pump(pipe));
-  auto waited = co_await ended.wait(net::Socket::Direction::kRead, rt::Deadline::never());
-  if (!waited) kill_now(spawned);
-  auto end = reap(spawned);  // everything in its namespace has ended before it can be reaped
-  if (waited)
+  auto end = co_await child.wait(rt::Deadline::never());
+  if (end) {
     if (auto drained = co_await pumping.join_until(node_.runtime.in(kLastOutput)); !drained)
       log_.debug("output of a container was cut");
+  } else if (auto killed = co_await child.kill(); !killed) {
+    log_.error("a container could not be ended", {{"pid", child.pid()}, {"error", killed.error()}});
+  }
   pumping.cancel();
   co_await pumping.join();
-  if (!waited) co_return fail(std::move(waited).error());
   co_return end;
 }
 

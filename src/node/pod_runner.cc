@@ -1,10 +1,8 @@
 #include "node/pod_runner.h"
 
 #include <fmt/format.h>
-#include <sys/syscall.h>
 
 #include <algorithm>
-#include <csignal>
 
 #include "node/small_file.h"
 
@@ -81,7 +79,7 @@ Task<Result<CommandOutcome>> PodRunner::execute(std::string container,
   Program program;
   program.arguments = std::move(command);
   program.environment = found->second.environment;
-  int pid = found->second.pid;
+  int pid = found->second.child->pid();
   co_return co_await run_command(node_.runtime, std::move(program), pid, limit, deadline);
 }
 
@@ -125,7 +123,7 @@ void PodRunner::carry_out(const act::Signal& signal) {
   auto found = running_.find(signal.container);
   if (found == running_.end()) return;
   log_.info("signal to container", {{"container", signal.container}, {"signal", signal.number}});
-  ::syscall(SYS_pidfd_send_signal, found->second.pidfd, signal.number, nullptr, 0);
+  found->second.child->signal(signal.number);
 }
 
 void PodRunner::carry_out(const act::RunProbe& probe) {
@@ -229,7 +227,7 @@ Task<void> PodRunner::attend_probe(std::string container, ProbeKind kind) {
                                                       : spec->liveness;
   if (!probe) co_return;
   int attempt = found->second.attempt;
-  ProbeTarget target{node_.wires.network_space(), *address_, found->second.pid,
+  ProbeTarget target{node_.wires.network_space(), *address_, found->second.child->pid(),
                      found->second.environment};
   auto outcome = co_await run_probe(node_.runtime, *probe, *spec, std::move(target));
   if (!outcome && outcome.error().code() == Code::kCancelled) co_return;

@@ -44,8 +44,7 @@ class PodRunner {
   // A run of a container that is under way.
   struct Running {
     int attempt = 0;
-    int pid = 0;
-    int pidfd = -1;  // borrowed from the fiber that attends to it
+    rt::Child* child = nullptr;  // belongs to the fiber that attends to it
     std::vector<std::string> environment;
   };
   // Everything that a start needs, made at that moment (E24).
@@ -81,7 +80,7 @@ class PodRunner {
   LaunchResult plan_launch(const ContainerSpec& container, int attempt) const;
   Result<void> make_container_files(const ContainerSpec& container, int attempt, Launch& out) const;
   Task<Result<Exit>> live(Launch launch, std::string name, int attempt);
-  Task<Result<ProcessEnd>> wait_for_end(Spawned& spawned, ContainerLog& log, rt::Fd output);
+  Task<Result<rt::Exit>> wait_for_end(rt::Child& child, ContainerLog& log, rt::Fd output);
   Task<void> attend_probe(std::string container, ProbeKind kind);
 
   Task<void> publish();

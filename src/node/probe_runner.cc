@@ -4,15 +4,14 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 
 #include <cerrno>
-#include <csignal>
 
 #include "base/strings.h"
 #include "net/socket.h"
 #include "node/namespaces.h"
 #include "node/socket_io.h"
+#include "rt/exec.h"
 #include "rt/fd.h"
 #include "rt/group.h"
 
@@ -46,15 +45,13 @@ Task<Result<void>> connect_to(net::Socket& socket, Ipv4 address, int port, rt::D
   where.sin_addr.s_addr = address.network_order();
   where.sin_port = htons(static_cast<std::uint16_t>(port));
   auto operation = fmt::format("dial tcp {}:{}", address.text(), port);
-  if (::connect(socket.fd(), reinterpret_cast<const sockaddr*>(&where), sizeof where) == 0)
-    co_return Result<void>();
-  if (errno != EINPROGRESS) co_return fail(errno_error(operation, errno));
-  if (auto ready = co_await socket.wait(Direction::kWrite, deadline); !ready)
-    co_return fail(ready.error().in(operation));
-  int number = 0;
-  socklen_t size = sizeof number;
-  ::getsockopt(socket.fd(), SOL_SOCKET, SO_ERROR, &number, &size);
-  if (number != 0) co_return fail(errno_error(operation, number));
+  // Asked again after each wait, which may end early: the socket says what became of it.
+  while (::connect(socket.fd(), reinterpret_cast<const sockaddr*>(&where), sizeof where) != 0) {
+    if (errno == EISCONN) break;
+    if (errno != EINPROGRESS && errno != EALREADY) co_return fail(errno_error(operation, errno));
+    if (auto ready = co_await socket.wait(Direction::kWrite, deadline); !ready)
+      co_return fail(ready.error().in(operation));
+  }
   co_return Result<void>();
 }
 
@@ -112,9 +109,9 @@ Task<Result<void>> probe_command(rt::Runtime runtime, Probe probe, ProbeTarget t
   program.environment = target.environment;
   CO_TRY(auto outcome, co_await run_command(runtime, std::move(program), target.container_pid,
                                             kOutputShown, deadline));
-  if (outcome.end.code == 0) co_return Result<void>();
+  if (outcome.end.ok()) co_return Result<void>();
   co_return fail(Code::kUnavailable,
-                 fmt::format("command ended with {}: {}", outcome.end.code, trim(outcome.output)));
+                 fmt::format("command {}: {}", outcome.end.text(), trim(outcome.output)));
 }
 
 // Reads to the end, keeps the beginning.
@@ -133,8 +130,7 @@ Task<Result<CommandOutcome>> attend(rt::Runtime runtime, Spawned& spawned, rt::F
   net::Socket pipe(runtime, output.release());
   CommandOutcome out;
   CO_TRY(out.output, co_await read_output(pipe, limit, deadline));
-  net::Socket ended(runtime, ::fcntl(spawned.pidfd.get(), F_DUPFD_CLOEXEC, 0));
-  CO_TRY(co_await ended.wait(Direction::kRead, deadline));
+  CO_TRY(out.end, co_await spawned.child.wait(deadline));
   co_return out;
 }
 
@@ -142,21 +138,14 @@ Task<Result<CommandOutcome>> attend(rt::Runtime runtime, Spawned& spawned, rt::F
 
 Task<Result<CommandOutcome>> run_command(rt::Runtime runtime, Program program, int container_pid,
                                          std::size_t limit, rt::Deadline deadline) {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) co_return fail(errno_error("pipe", errno));
-  rt::Fd reader(ends[0]);
-  rt::Fd writer(ends[1]);
-  ::fcntl(reader.get(), F_SETFL, O_NONBLOCK);
-  program.output = writer.get();
-  CO_TRY(auto spawned, spawn_in_container(program, container_pid));
-  writer.reset();
-  auto outcome = co_await attend(runtime, spawned, std::move(reader), limit, deadline);
-  // Whatever became of it, it does not stay: a killed process can be reaped at once.
-  ::syscall(SYS_pidfd_send_signal, spawned.pidfd.get(), SIGKILL, nullptr, 0);
-  auto end = reap(spawned);
-  if (!outcome) co_return fail(std::move(outcome).error());
-  if (!end) co_return fail(std::move(end).error());
-  outcome->end = *end;
+  CO_TRY(auto pipe, rt::make_pipe());
+  ::fcntl(pipe.read.get(), F_SETFL, O_NONBLOCK);
+  program.output = pipe.write.get();
+  CO_TRY(auto spawned, spawn_in_container(runtime, program, container_pid));
+  pipe.write.reset();
+  auto outcome = co_await attend(runtime, spawned, std::move(pipe.read), limit, deadline);
+  if (outcome) co_return outcome;
+  CO_TRY(co_await spawned.child.kill());  // whatever became of it, it does not stay
   co_return outcome;
 }
 

@@ -27,7 +27,7 @@ struct ProbeTarget {
 // ended. Killed at the deadline and when the fiber is cancelled.
 struct CommandOutcome {
   std::string output;
-  ProcessEnd end;
+  rt::Exit end;
 };
 [[nodiscard]] Task<Result<CommandOutcome>> run_command(rt::Runtime runtime, Program program,
                                                        int container_pid, std::size_t limit,

@@ -13,14 +13,12 @@
 #include <sys/wait.h>
 
 #include <cerrno>
-#include <climits>
 #include <csignal>
 #include <cstring>
 
-#include "base/check.h"
-#include "base/strings.h"
 #include "net/socket.h"
 #include "node/refusal.h"
+#include "rt/exec.h"
 
 // glibc's sys/mount.h and the kernel's linux/mount.h cannot stand in one file; the flags come from
 // the latter, and the calls are made directly.
@@ -53,14 +51,16 @@ struct Failure {
   int index;
 };
 
-// Everything that the child needs, in memory that it does not have to allocate: between clone and
-// exec it makes system calls and nothing else, since other threads may hold any lock.
-struct Child {
-  std::vector<char*> arguments;
-  std::vector<char*> environment;
-  std::vector<std::string> candidates;  // where the program may be
-  const char* working_dir = "/";
-  int output = -1;
+// Everything that the new process needs, made before it: see rt/exec.h.
+struct Plan {
+  explicit Plan(const Program& program)
+      : exec(program.arguments, program.environment),
+        working_dir(program.working_dir.c_str()),
+        output(program.output) {}
+
+  rt::Exec exec;
+  const char* working_dir;
+  int output;
   int network = -1;
   int uts = -1;
   int ipc = -1;
@@ -73,9 +73,9 @@ struct Child {
   int born_write = -1;
 };
 
-[[noreturn]] void give_up(const Child& child, Stage stage, int index = 0) {
+[[noreturn]] void give_up(const Plan& plan, Stage stage, int index = 0) {
   Failure failure{stage, errno, index};
-  auto told = ::write(child.report, &failure, sizeof failure);
+  auto told = ::write(plan.report, &failure, sizeof failure);
   ::_exit(told < 0 ? 126 : 127);
 }
 
@@ -149,104 +149,58 @@ int drop_capabilities() {
   return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
-void reset_signals() {
-  for (int number = 1; number < NSIG; ++number) {
-    if (number == SIGKILL || number == SIGSTOP) continue;
-    struct sigaction action {};
-    action.sa_handler = SIG_DFL;
-    ::sigaction(number, &action, nullptr);
-  }
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+void join(const Plan& plan, int space, int kind, Stage stage) {
+  if (space >= 0 && ::setns(space, kind) != 0) give_up(plan, stage);
 }
 
-void join(const Child& child, int space, int kind, Stage stage) {
-  if (space >= 0 && ::setns(space, kind) != 0) give_up(child, stage);
-}
-
-void take_standard_streams(const Child& child) {
+void take_standard_streams(const Plan& plan) {
   int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
-  if (null < 0 || ::dup2(null, 0) < 0) give_up(child, Stage::kOutput);
-  int output = child.output >= 0 ? child.output : null;
-  if (::dup2(output, 1) < 0 || ::dup2(output, 2) < 0) give_up(child, Stage::kOutput);
+  if (null < 0 || ::dup2(null, 0) < 0) give_up(plan, Stage::kOutput);
+  int output = plan.output >= 0 ? plan.output : null;
+  if (::dup2(output, 1) < 0 || ::dup2(output, 2) < 0) give_up(plan, Stage::kOutput);
 }
 
-[[noreturn]] void live_as(const Child& child) {
+[[noreturn]] void live_as(const Plan& plan) {
   // Dies with the node. A node that died before this call is noticed by the pipe: `go` comes only
   // from a node that was alive after it.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  ::close(child.go_write);
+  ::close(plan.go_write);
   char go = 0;
-  while (::read(child.go_read, &go, 1) < 0 && errno == EINTR) {
+  while (::read(plan.go_read, &go, 1) < 0 && errno == EINTR) {
   }
   if (go == 0) ::_exit(125);
 
-  reset_signals();
-  if (::setsid() < 0 && errno != EPERM) give_up(child, Stage::kSession);
-  join(child, child.network, CLONE_NEWNET, Stage::kEnterNetwork);
-  join(child, child.uts, CLONE_NEWUTS, Stage::kEnterUts);
-  join(child, child.ipc, CLONE_NEWIPC, Stage::kEnterIpc);
-  join(child, child.mounts, CLONE_NEWNS, Stage::kEnterMounts);
-  if (child.root)
-    for (std::size_t i = 0; i < child.root->size(); ++i)
-      if (carry_out((*child.root)[i]) != 0) give_up(child, Stage::kMount, static_cast<int>(i));
-  take_standard_streams(child);
-  if (::chdir(child.working_dir) != 0) give_up(child, Stage::kWorkingDir);
-  if (drop_capabilities() != 0) give_up(child, Stage::kCapabilities);
-  ::close_range(3, UINT_MAX, CLOSE_RANGE_CLOEXEC);
+  rt::reset_signals();
+  if (::setsid() < 0 && errno != EPERM) give_up(plan, Stage::kSession);
+  join(plan, plan.network, CLONE_NEWNET, Stage::kEnterNetwork);
+  join(plan, plan.uts, CLONE_NEWUTS, Stage::kEnterUts);
+  join(plan, plan.ipc, CLONE_NEWIPC, Stage::kEnterIpc);
+  join(plan, plan.mounts, CLONE_NEWNS, Stage::kEnterMounts);
+  if (plan.root)
+    for (std::size_t i = 0; i < plan.root->size(); ++i)
+      if (carry_out((*plan.root)[i]) != 0) give_up(plan, Stage::kMount, static_cast<int>(i));
+  take_standard_streams(plan);
+  if (::chdir(plan.working_dir) != 0) give_up(plan, Stage::kWorkingDir);
+  if (drop_capabilities() != 0) give_up(plan, Stage::kCapabilities);
   ::umask(022);
-  errno = ENOENT;
-  for (const auto& path : child.candidates) {
-    ::execve(path.c_str(), child.arguments.data(), child.environment.data());
-    if (errno != ENOENT && errno != ENOTDIR) break;
-  }
-  give_up(child, Stage::kExec);
+  plan.exec.become();
+  give_up(plan, Stage::kExec);
 }
 
 // A PID namespace is joined by those who are born after: this process is only there to give birth,
 // to a child of its own parent, and to tell the child's number.
-[[noreturn]] void give_birth(const Child& child) {
-  if (::setns(child.processes, CLONE_NEWPID) != 0) give_up(child, Stage::kEnterProcesses);
+[[noreturn]] void give_birth(const Plan& plan) {
+  if (::setns(plan.processes, CLONE_NEWPID) != 0) give_up(plan, Stage::kEnterProcesses);
   clone_args arguments{};
   arguments.flags = CLONE_PARENT;
   auto pid = ::syscall(SYS_clone3, &arguments, sizeof arguments);
-  if (pid == 0) live_as(child);
-  if (pid < 0) give_up(child, Stage::kEnterProcesses);
+  if (pid == 0) live_as(plan);
+  if (pid < 0) give_up(plan, Stage::kEnterProcesses);
   int number = static_cast<int>(pid);
-  ::_exit(::write(child.born_write, &number, sizeof number) < 0);
+  ::_exit(::write(plan.born_write, &number, sizeof number) < 0);
 }
 
 // --- the parent's side
-
-std::vector<char*> pointers(const std::vector<std::string>& texts) {
-  std::vector<char*> out;
-  for (const auto& text : texts) out.push_back(const_cast<char*>(text.c_str()));
-  out.push_back(nullptr);
-  return out;
-}
-
-std::vector<std::string> candidates(const Program& program) {
-  const auto& name = program.arguments.front();
-  if (name.find('/') != std::string::npos) return {name};
-  std::string_view path = "/usr/local/bin:/usr/bin:/bin";
-  for (const auto& variable : program.environment)
-    if (variable.starts_with("PATH=")) path = std::string_view(variable).substr(5);
-  std::vector<std::string> out;
-  for (auto folder : split(path, ':')) out.push_back(fmt::format("{}/{}", folder, name));
-  return out;
-}
-
-struct Pipe {
-  rt::Fd read;
-  rt::Fd write;
-};
-
-Result<Pipe> make_pipe() {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return fail(errno_error("pipe", errno));
-  return Pipe{rt::Fd(ends[0]), rt::Fd(ends[1])};
-}
 
 std::string call_of(const Failure& failure, const std::vector<MountStep>& root) {
   switch (failure.stage) {
@@ -286,41 +240,33 @@ Error to_error(const Failure& failure, const std::vector<MountStep>& root) {
   return explain_refusal(NamespaceSettings::of_this_machine(), call, failure.number);
 }
 
-// P_PIDFD is 3; older headers have no name for it.
-Result<ProcessEnd> reap_pidfd(int pidfd) {
-  siginfo_t facts{};
-  while (::waitid(static_cast<idtype_t>(3), static_cast<id_t>(pidfd), &facts, WEXITED) != 0)
-    if (errno != EINTR) return fail(errno_error("waitid", errno));
-  if (facts.si_code == CLD_EXITED) return ProcessEnd{facts.si_status, 0};
-  return ProcessEnd{128 + facts.si_status, facts.si_status};
-}
-
 struct Born {
   int pid = 0;
   rt::Fd pidfd;
 };
 
 // `body` is what the new process does.
-Result<Born> clone_process(const Child& child, std::uint64_t flags, void (*body)(const Child&)) {
+Result<Born> clone_process(const Plan& plan, std::uint64_t flags, void (*body)(const Plan&)) {
   int pidfd = -1;
   clone_args arguments{};
   arguments.flags = flags | CLONE_PIDFD;
   arguments.pidfd = reinterpret_cast<std::uint64_t>(&pidfd);
   arguments.exit_signal = SIGCHLD;
   auto pid = ::syscall(SYS_clone3, &arguments, sizeof arguments);
-  if (pid == 0) body(child);
+  if (pid == 0) body(plan);
   if (pid < 0) return fail(explain_refusal(NamespaceSettings::of_this_machine(), "clone3", errno));
   return Born{static_cast<int>(pid), rt::Fd(pidfd)};
 }
 
-Result<Born> clone_into_namespace(Child& child) {
-  TRY(auto born, make_pipe());
-  child.born_write = born.write.get();
-  TRY(auto midwife, clone_process(child, 0, give_birth));
+Result<Born> clone_into_namespace(Plan& plan) {
+  TRY(auto born, rt::make_pipe());
+  plan.born_write = born.write.get();
+  TRY(auto midwife, clone_process(plan, 0, give_birth));
   born.write.reset();
   int pid = 0;
   auto told = ::read(born.read.get(), &pid, sizeof pid);
-  TRY(reap_pidfd(midwife.pidfd.get()));
+  while (::waitpid(midwife.pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
   if (told != static_cast<ssize_t>(sizeof pid))
     return fail(Code::kUnavailable, "no process was born");
   rt::Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
@@ -328,20 +274,14 @@ Result<Born> clone_into_namespace(Child& child) {
   return Born{pid, std::move(pidfd)};
 }
 
-Result<Spawned> start(Child& child, const Program& program) {
-  CHECK(!program.arguments.empty());
-  TRY(auto go, make_pipe());
-  TRY(auto report, make_pipe());
-  child.arguments = pointers(program.arguments);
-  child.environment = pointers(program.environment);
-  child.candidates = candidates(program);
-  child.working_dir = program.working_dir.c_str();
-  child.output = program.output;
-  child.go_read = go.read.get();
-  child.go_write = go.write.get();
-  child.report = report.write.get();
-  auto born = child.processes >= 0 ? clone_into_namespace(child)
-                                   : clone_process(child, CLONE_NEWPID | CLONE_NEWNS, live_as);
+Result<Spawned> start(rt::Runtime runtime, Plan& plan) {
+  TRY(auto go, rt::make_pipe());
+  TRY(auto report, rt::make_pipe());
+  plan.go_read = go.read.get();
+  plan.go_write = go.write.get();
+  plan.report = report.write.get();
+  auto born = plan.processes >= 0 ? clone_into_namespace(plan)
+                                  : clone_process(plan, CLONE_NEWPID | CLONE_NEWNS, live_as);
   report.write.reset();
   if (!born) {
     Failure failure{};
@@ -349,7 +289,8 @@ Result<Spawned> start(Child& child, const Program& program) {
       return fail(to_error(failure, {}));
     return fail(std::move(born).error());
   }
-  Spawned spawned{born->pid, std::move(born->pidfd), std::move(report.read)};
+  Spawned spawned{rt::Child(std::move(runtime), born->pid, std::move(born->pidfd)),
+                  std::move(report.read)};
   if (::write(go.write.get(), "g", 1) != 1) return fail(errno_error("write", errno));
   ::fcntl(spawned.report.get(), F_SETFL, O_NONBLOCK);
   return spawned;
@@ -357,29 +298,29 @@ Result<Spawned> start(Child& child, const Program& program) {
 
 }  // namespace
 
-Result<Spawned> spawn_container(const Program& program, const PodSpaces& pod,
+Result<Spawned> spawn_container(rt::Runtime runtime, const Program& program, const PodSpaces& pod,
                                 const std::vector<MountStep>& root) {
-  Child child;
-  child.network = pod.network.get();
-  child.uts = pod.uts.get();
-  child.ipc = pod.ipc.get();
-  child.root = &root;
-  return start(child, program);
+  Plan plan(program);
+  plan.network = pod.network.get();
+  plan.uts = pod.uts.get();
+  plan.ipc = pod.ipc.get();
+  plan.root = &root;
+  return start(std::move(runtime), plan);
 }
 
-Result<Spawned> spawn_in_container(const Program& program, int container_pid) {
+Result<Spawned> spawn_in_container(rt::Runtime runtime, const Program& program, int container_pid) {
   TRY(auto network, open_space_of(container_pid, "net"));
   TRY(auto uts, open_space_of(container_pid, "uts"));
   TRY(auto ipc, open_space_of(container_pid, "ipc"));
   TRY(auto mounts, open_space_of(container_pid, "mnt"));
   TRY(auto processes, open_space_of(container_pid, "pid"));
-  Child child;
-  child.processes = processes.get();
-  child.network = network.get();
-  child.uts = uts.get();
-  child.ipc = ipc.get();
-  child.mounts = mounts.get();
-  return start(child, program);
+  Plan plan(program);
+  plan.processes = processes.get();
+  plan.network = network.get();
+  plan.uts = uts.get();
+  plan.ipc = ipc.get();
+  plan.mounts = mounts.get();
+  return start(std::move(runtime), plan);
 }
 
 Task<Result<void>> wait_until_running(rt::Runtime runtime, Spawned& spawned,
@@ -395,7 +336,5 @@ Task<Result<void>> wait_until_running(rt::Runtime runtime, Spawned& spawned,
     CO_TRY(co_await report.wait(net::Socket::Direction::kRead, deadline));
   }
 }
-
-Result<ProcessEnd> reap(const Spawned& spawned) { return reap_pidfd(spawned.pidfd.get()); }
 
 }  // namespace quorate::node

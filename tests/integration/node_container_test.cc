@@ -12,6 +12,7 @@
 #include "rt/fd.h"
 #include "rt/loop.h"
 #include "tests/integration/node_rig.h"
+#include "tests/support/wait.h"
 
 namespace quorate::node {
 namespace {
@@ -33,13 +34,13 @@ std::string name_of(const testing::TestParamInfo<As>& info) {
 INSTANTIATE_TEST_SUITE_P(Users, ContainerTest, testing::Values(As::kSelf, As::kNobody), name_of);
 
 void wait_until_carried(Wires& wires, const PodSpaces& pod, Ipv4 address) {
-  for (int tries = 0; tries < 2000 && !*wires.carries(pod, address); ++tries) ::usleep(1000);
-  ASSERT_TRUE(*wires.carries(pod, address));
+  support::eventually(10s, "the cable carries",
+                      [&] { return support::Look(*wires.carries(pod, address)); });
 }
 
 struct Outcome {
   std::string output;
-  ProcessEnd end;
+  rt::Exit end;
 };
 
 // A machine with a fabric that this process has entered, and one node's wires in it.
@@ -70,7 +71,7 @@ class Machine {
   Spawned start(const PodSpaces& pod, const std::string& script) {
     auto root = plan_root(request);
     if (!root) throw std::runtime_error(root.error().text());
-    auto spawned = spawn_container(program({"sh", "-c", script}), pod, *root);
+    auto spawned = spawn_container(loop_.runtime(), program({"sh", "-c", script}), pod, *root);
     if (!spawned) throw std::runtime_error(spawned.error().text());
     auto running = loop_.run(wait_until_running(loop_.runtime(), *spawned, *root, soon()));
     EXPECT_TRUE(running) << running.error().text();
@@ -82,16 +83,20 @@ class Machine {
     char buffer[4096];
     for (ssize_t got; (got = ::read(reader_.get(), buffer, sizeof buffer)) > 0;)
       out.output.append(buffer, static_cast<std::size_t>(got));
-    auto end = reap(spawned);
-    EXPECT_TRUE(end);
-    out.end = *end;
+    out.end = end(spawned);
     return out;
+  }
+  rt::Exit end(Spawned& spawned) {
+    auto end = loop_.run(spawned.child.wait(soon()));
+    EXPECT_TRUE(end) << end.error().text();
+    return end ? *end : rt::Exit{};
   }
   Outcome run(const PodSpaces& pod, const std::string& script) {
     return finish(start(pod, script));
   }
   Outcome run_inside(const Spawned& container, const std::string& script) {
-    auto spawned = spawn_in_container(program({"sh", "-c", script}), container.pid);
+    auto spawned =
+        spawn_in_container(loop_.runtime(), program({"sh", "-c", script}), container.child.pid());
     EXPECT_TRUE(spawned) << spawned.error().text();
     auto running = loop_.run(wait_until_running(loop_.runtime(), *spawned, {}, soon()));
     EXPECT_TRUE(running) << running.error().text();
@@ -187,13 +192,14 @@ TEST_P(ContainerTest, AProgramThatIsNotThereIsSaidSo) {
     auto pod = machine.pod("p", layout::pod_address(1, 2));
     auto root = plan_root(machine.request);
     ASSERT_TRUE(root);
-    auto spawned = spawn_container(machine.program({"no-such-program"}), pod, *root);
+    auto spawned =
+        spawn_container(machine.loop().runtime(), machine.program({"no-such-program"}), pod, *root);
     ASSERT_TRUE(spawned);
     auto running = machine.loop().run(
         wait_until_running(machine.loop().runtime(), *spawned, *root, machine.soon()));
     ASSERT_FALSE(running);
     EXPECT_EQ(running.error().text(), "exec: no such file or directory");
-    EXPECT_TRUE(reap(*spawned));
+    EXPECT_EQ(machine.end(*spawned), (rt::Exit{127, 0}));
   });
 }
 
@@ -202,11 +208,11 @@ TEST_P(ContainerTest, AnotherProcessCanBeRunInside) {
     machine.request.mounts = {{dir + "/volume", "/data", true, false}};
     auto pod = machine.pod("inside", layout::pod_address(1, 2));
     auto container = machine.start(pod, "echo here > /data/file; exec sleep 1000");
-    for (int tries = 0; tries < 1000 && !fs::exists(dir + "/volume/file"); ++tries) ::usleep(1000);
+    support::eventually(10s, "it runs", [&] { return fs::exists(dir + "/volume/file"); });
     auto outcome = machine.run_inside(container, "hostname; cat /data/file; cat /proc/1/comm");
     EXPECT_EQ(outcome.output, "inside\nhere\nsleep\n");
-    ::kill(container.pid, SIGKILL);
-    EXPECT_EQ(reap(container)->signal, SIGKILL);
+    container.child.signal(SIGKILL);
+    EXPECT_EQ(machine.end(container), (rt::Exit{0, SIGKILL}));
   });
 }
 
@@ -280,9 +286,7 @@ TEST_P(ContainerTest, ACutNodeReachesItsOwnPodsAlone) {
     EXPECT_FALSE(answers(-1)) << "the fabric does not reach it";
     EXPECT_TRUE(answers(machine.wires().network_space())) << "its own node does";
     ASSERT_TRUE(machine.wires().mend_node());
-    bool mended = false;
-    for (int tries = 0; tries < 100 && !mended; ++tries) mended = answers(-1);
-    EXPECT_TRUE(mended);
+    support::eventually(20s, "the fabric reaches it again", [&] { return answers(-1); });
   });
 }
 
@@ -298,7 +302,7 @@ TEST_P(ContainerTest, DieWithTheNodeHoweverItEnds) {
       auto pod = machine.pod("p", layout::pod_address(1, 2));
       // A program with children of its own, one of which has left its session.
       auto container = machine.start(pod, "setsid sleep 1000 & sleep 1000 & exec sleep 1000");
-      auto id = ProcessId::of(container.pid);
+      auto id = ProcessId::of(container.child.pid());
       auto put = ::write(ends[1], &*id, sizeof *id);
       ::pause();
       ::_exit(put < 0);
@@ -321,8 +325,9 @@ TEST_P(ContainerTest, DieWithTheNodeHoweverItEnds) {
       }
       return count;
     };
-    for (int tries = 0; tries < 1000 && left() > 0; ++tries) ::usleep(1000);
-    EXPECT_EQ(left(), 0);
+    support::eventually(10s, "nothing is left in its PID namespace", [&] {
+      return support::Look(left() == 0, std::to_string(left()) + " processes");
+    });
   });
 }
 
