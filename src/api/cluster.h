@@ -57,15 +57,23 @@ struct StorageSpec {
   friend bool operator==(const StorageSpec&, const StorageSpec&) = default;
 };
 
-struct ResourceList {
-  std::optional<Quantity> cpu;
+// Every member has requests: by each of its defaults, whatever else is said. So a limit means the
+// same whether it is declared at once or added later.
+struct ResourceRequests {
+  Quantity cpu = Quantity::of_millis(kDefaultCpuMillis);
+  Quantity memory = Quantity::of(kDefaultMemory);
+  friend bool operator==(const ResourceRequests&, const ResourceRequests&) = default;
+};
+
+struct ResourceLimits {
+  std::optional<Quantity> cpu;  // absent: none
   std::optional<Quantity> memory;
-  friend bool operator==(const ResourceList&, const ResourceList&) = default;
+  friend bool operator==(const ResourceLimits&, const ResourceLimits&) = default;
 };
 
 struct ResourcesSpec {
-  ResourceList requests;
-  ResourceList limits;
+  ResourceRequests requests;
+  ResourceLimits limits;
   friend bool operator==(const ResourcesSpec&, const ResourcesSpec&) = default;
 };
 
@@ -89,8 +97,7 @@ struct ClusterSpec {
   std::optional<EtcdVersion> version;  // absent: the operator's default, pinned at creation
   ImageSpec image;
   StorageSpec storage = {ClaimStorage{}, std::nullopt, {}};
-  ResourcesSpec resources = {{Quantity::of_millis(kDefaultCpuMillis), Quantity::of(kDefaultMemory)},
-                             {}};
+  ResourcesSpec resources;
   TlsSpec tls;
   bool paused = false;
   friend bool operator==(const ClusterSpec&, const ClusterSpec&) = default;

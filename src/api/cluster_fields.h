@@ -134,19 +134,32 @@ void describe(Visitor& visit, const StorageSpec*) {
 }
 
 template <class Visitor>
-void describe(Visitor& visit, const ResourceList*) {
-  visit.type("Amounts of CPU and memory.");
-  visit.field({.name = "cpu", .text = "In cores: 2, 500m.", .positive = true}, &ResourceList::cpu);
-  visit.field({.name = "memory", .text = "In bytes: 512Mi, 2Gi.", .positive = true},
-              &ResourceList::memory);
+void describe(Visitor& visit, const ResourceRequests*) {
+  visit.type("What each member is sure to get.");
+  visit.field({.name = "cpu", .text = "In cores: 2, 500m.", .defaulted = true, .positive = true},
+              &ResourceRequests::cpu);
+  visit.field(
+      {.name = "memory", .text = "In bytes: 512Mi, 2Gi.", .defaulted = true, .positive = true},
+      &ResourceRequests::memory);
+}
+
+template <class Visitor>
+void describe(Visitor& visit, const ResourceLimits*) {
+  visit.type("What each member gets at most.");
+  visit.field({.name = "cpu", .text = "In cores. Absent: no limit.", .positive = true},
+              &ResourceLimits::cpu);
+  visit.field({.name = "memory", .text = "In bytes. Absent: no limit.", .positive = true},
+              &ResourceLimits::memory);
 }
 
 template <class Visitor>
 void describe(Visitor& visit, const ResourcesSpec*) {
   visit.type("CPU and memory of each member.");
-  visit.field({.name = "requests", .text = "What each member is sure to get."},
+  visit.field({.name = "requests", .text = "What each member is sure to get.", .defaulted = true},
               &ResourcesSpec::requests);
-  visit.field({.name = "limits", .text = "What each member gets at most."}, &ResourcesSpec::limits);
+  visit.field(
+      {.name = "limits", .text = "What each member gets at most: not less than its request."},
+      &ResourcesSpec::limits);
 }
 
 template <class Visitor>

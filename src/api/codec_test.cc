@@ -25,7 +25,7 @@ TEST(ClusterCodec, TakesDefaultsForWhatIsNotSaid) {
   EXPECT_EQ(spec->replicas, 3);
   EXPECT_FALSE(spec->version);
   EXPECT_EQ(spec->storage.claim->size.text(), "1Gi");
-  EXPECT_EQ(spec->resources.requests.memory->text(), "128Mi");
+  EXPECT_EQ(spec->resources.requests.memory.text(), "128Mi");
   EXPECT_EQ(spec->tls.peer.mode, TlsMode::kManaged);
   EXPECT_EQ(spec->tls.client.mode, TlsMode::kManaged);
   EXPECT_EQ(*decode_cluster_spec(parse(R"({"replicas":null})")), ClusterSpec{});
@@ -49,8 +49,8 @@ TEST(ClusterCodec, ReadsEveryField) {
   EXPECT_EQ(spec->storage.empty_dir->medium, Medium::kMemory);
   EXPECT_EQ(spec->storage.empty_dir->size_limit, Quantity::of(Bytes(1 << 30)));
   EXPECT_EQ(spec->storage.retention.when_deleted, Retention::kDelete);
-  EXPECT_EQ(spec->resources.requests.cpu->text(), "1");
-  EXPECT_FALSE(spec->resources.requests.memory) << "the default is for the whole";
+  EXPECT_EQ(spec->resources.requests.cpu.text(), "1");
+  EXPECT_EQ(spec->resources.requests.memory.text(), "128Mi") << "each has its own default";
   EXPECT_EQ(spec->tls.peer.mode, TlsMode::kDisabled);
   EXPECT_EQ(spec->tls.client.mode, TlsMode::kManaged);
 }

@@ -31,7 +31,9 @@ inline Quantity any_quantity() {
 inline WallTime any_time() {
   return WallTime(std::chrono::seconds(*rc::gen::inRange<std::int64_t>(0, 4102444800)));
 }
-inline ResourceList any_resources() { return {maybe(any_quantity), maybe(any_quantity)}; }
+inline ResourcesSpec any_resources() {
+  return {{any_quantity(), any_quantity()}, {maybe(any_quantity), maybe(any_quantity)}};
+}
 
 inline ClusterSpec any_cluster_spec() {
   ClusterSpec spec;
@@ -50,7 +52,7 @@ inline ClusterSpec any_cluster_spec() {
         EmptyDirStorage{any_flag() ? Medium::kMemory : Medium::kNode, maybe(any_quantity)};
   }
   if (any_flag()) spec.storage.retention.when_deleted = Retention::kDelete;
-  spec.resources = {any_resources(), any_resources()};
+  spec.resources = any_resources();
   if (any_flag()) spec.tls.peer.mode = TlsMode::kDisabled;
   if (any_flag()) spec.tls.client.mode = TlsMode::kDisabled;
   spec.paused = any_flag();

@@ -109,12 +109,12 @@ void check_storage(const StorageSpec& storage, Problems& problems) {
     problems.push_back({"spec.storage", "neither claim nor emptyDir is given; give one"});
 }
 
-void check_limit(std::string_view name, const std::optional<Quantity>& request,
+void check_limit(std::string_view name, const Quantity& request,
                  const std::optional<Quantity>& limit, Problems& problems) {
-  if (request && limit && *limit < *request)
+  if (limit && *limit < request)
     problems.push_back(
         {fmt::format("spec.resources.limits.{}", name),
-         fmt::format("{} must be at least the request of {}", limit->text(), request->text())});
+         fmt::format("{} must be at least the request of {}", limit->text(), request.text())});
 }
 
 // ---- Changes ----
@@ -189,7 +189,7 @@ void check_formed_change(const ClusterSpec& before, const ClusterSpec& after, Pr
         {"spec.resources",
          fmt::format("cannot be changed yet: the cluster has formed; go back to requests cpu {}, "
                      "memory {} and limits cpu {}, memory {}",
-                     shown(before.resources.requests.cpu), shown(before.resources.requests.memory),
+                     before.resources.requests.cpu.text(), before.resources.requests.memory.text(),
                      shown(before.resources.limits.cpu), shown(before.resources.limits.memory))});
 }
 

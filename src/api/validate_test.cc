@@ -57,9 +57,12 @@ TEST(Validate, NamesFieldValueAndRule) {
       {R"({"storage":{"emptyDir":{"sizeLimit":"1Mi"}}})",
        "spec.storage.emptyDir.sizeLimit: 1Mi must be at least 256Mi"},
       {R"({"resources":{"limits":{"cpu":"0"}}})",
-       "spec.resources.limits.cpu: 0 must be more than 0"},
+       "spec.resources.limits.cpu: 0 must be more than 0; "
+       "spec.resources.limits.cpu: 0 must be at least the request of 100m"},
       {R"({"resources":{"requests":{"memory":"2Gi"},"limits":{"memory":"1Gi"}}})",
        "spec.resources.limits.memory: 1Gi must be at least the request of 2Gi"},
+      {R"({"resources":{"limits":{"memory":"64Mi"}}})",
+       "spec.resources.limits.memory: 64Mi must be at least the request of 128Mi"},
   };
   for (const auto& one : cases) EXPECT_EQ(problems_of(one.spec), one.problem);
 }

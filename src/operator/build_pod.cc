@@ -44,18 +44,13 @@ json::Object restricted() {
           {"capabilities", json::Object{{"drop", json::Array{"ALL"}}}}};
 }
 
-json::Object resource_list(const api::ResourceList& list) {
-  json::Object out;
-  if (list.cpu) out["cpu"] = list.cpu->text();
-  if (list.memory) out["memory"] = list.memory->text();
-  return out;
-}
-
 json::Object resources(const api::ResourcesSpec& spec) {
-  json::Object out;
-  if (auto requests = resource_list(spec.requests); !requests.empty())
-    out["requests"] = std::move(requests);
-  if (auto limits = resource_list(spec.limits); !limits.empty()) out["limits"] = std::move(limits);
+  json::Object out{{"requests", json::Object{{"cpu", spec.requests.cpu.text()},
+                                             {"memory", spec.requests.memory.text()}}}};
+  json::Object limits;
+  if (spec.limits.cpu) limits["cpu"] = spec.limits.cpu->text();
+  if (spec.limits.memory) limits["memory"] = spec.limits.memory->text();
+  if (!limits.empty()) out["limits"] = std::move(limits);
   return out;
 }
 

@@ -15,9 +15,10 @@ std::string image_reference(const Situation& now, const api::ClusterSpec& spec) 
                      spec.image.tag.value_or(fmt::format("v{}", spec.version->text())));
 }
 
-void add_resources(Fingerprint& print, const api::ResourceList& list) {
-  for (const auto* quantity : {&list.cpu, &list.memory})
-    print.add(*quantity ? (*quantity)->text() : "");
+void add_resources(Fingerprint& print, const api::ResourcesSpec& resources) {
+  print.add(resources.requests.cpu.text()).add(resources.requests.memory.text());
+  for (const auto* limit : {&resources.limits.cpu, &resources.limits.memory})
+    print.add(*limit ? (*limit)->text() : "");
 }
 
 }  // namespace
@@ -59,8 +60,7 @@ std::string fingerprint(const PodShape& shape) {
   print.add(shape.launch_image).add(shape.version.text());
   for (const auto& argument : shape.etcd_arguments) print.add(argument);
   print.add(shape.readiness_path);
-  add_resources(print, shape.resources.requests);
-  add_resources(print, shape.resources.limits);
+  add_resources(print, shape.resources);
   print.add(shape.claim.value_or(""));
   if (shape.empty_dir) {
     print.add(static_cast<int>(shape.empty_dir->medium));
