@@ -13,13 +13,16 @@
 
 namespace quorate::op {
 
-Executor::Executor(rt::Runtime runtime, kube::Client& client, Caches& caches, Fence& fence,
-                   pki::KeySource& keys, ExecutorOptions options, Log log)
+Executor::Executor(rt::Runtime runtime, kube::Client& client, Caches& caches, Observer& observer,
+                   Fence& fence, pki::KeySource& keys, std::span<const plan::Rule> rules,
+                   ExecutorOptions options, Log log)
     : runtime_(runtime),
       client_(client),
       caches_(caches),
+      observer_(observer),
       fence_(fence),
       keys_(keys),
+      rules_(rules),
       options_(options),
       log_(std::move(log)) {}
 
@@ -146,6 +149,19 @@ Task<Result<void>> Executor::take(const plan::Step& step, Pass& pass) {
 
 // ---- Writes ----
 
+namespace {
+
+// The version in which an object was seen; nothing if it was not.
+template <class Facts>
+std::optional<ResourceVersion> version_of(const std::vector<Facts>& seen,
+                                          const plan::Victim& victim) {
+  for (const auto& one : seen)
+    if (one.name == victim.name && one.uid == victim.uid) return one.resource_version;
+  return std::nullopt;
+}
+
+}  // namespace
+
 void Executor::wrote(kube::StoreBase& store, const kube::Object& object, Pass& pass) {
   auto meta = object.meta();
   if (!meta) return;
@@ -206,19 +222,16 @@ Task<Result<void>> Executor::patch_record(std::string name, Uid uid, api::Member
                            caches_.records, pass);
 }
 
-Task<Result<void>> Executor::remove(kube::Resource resource, plan::Victim victim, Pass& pass) {
-  const ObjectKey key{pass.owner.key.ns, victim.name};
-  CO_TRY(auto until, deadline());
-  auto live = co_await client_.get(resource, key, until);
-  if (!live && live.error() == Code::kNotFound) co_return Result<void>();
-  if (!live) co_return fail(live.error());
-  CO_TRY(auto meta, live->meta());
-  if (meta.uid != victim.uid)
-    co_return fail(Code::kConflict, std::string(resource.kind) + " " + victim.name +
-                                        " is not the one that the plan saw");
+Task<Result<void>> Executor::remove(kube::Resource resource, plan::Victim victim,
+                                    std::optional<ResourceVersion> version, Pass& pass) {
+  const auto what = std::string(resource.kind) + " " + victim.name;
+  if (!version) co_return fail(Code::kConflict, what + " is not the one that the plan saw");
   kube::DeleteOptions options;
   options.uid = victim.uid;
-  auto removed = co_await client_.remove(resource, key, until, options);
+  options.resource_version = std::move(version);
+  CO_TRY(auto until, deadline());
+  auto removed =
+      co_await client_.remove(resource, {pass.owner.key.ns, victim.name}, until, options);
   if (!removed && removed.error() != Code::kNotFound) co_return fail(removed.error());
   co_return Result<void>();
 }
@@ -281,17 +294,8 @@ Task<Result<void>> Executor::note_on_record(plan::NoteOnRecord step, Pass& pass)
 }
 
 Task<Result<void>> Executor::remove_finished(plan::RemoveFinishedPod step, Pass& pass) {
-  kube::DeleteOptions options;
-  options.uid = step.pod_uid;
-  for (const auto& pod : pass.seen.pods)
-    if (pod.uid == step.pod_uid) options.resource_version = pod.resource_version;
-  if (!options.resource_version)
-    co_return fail(Code::kConflict, "Pod " + step.pod + " is not there any more");
-  CO_TRY(auto until, deadline());
-  auto removed =
-      co_await client_.remove(kube::kPods, {pass.owner.key.ns, step.pod}, until, options);
-  if (!removed && removed.error() != Code::kNotFound) co_return fail(removed.error());
-  co_return Result<void>();
+  const plan::Victim pod{step.pod, step.pod_uid};
+  co_return co_await remove(kube::kPods, pod, version_of(pass.seen.pods, pod), pass);
 }
 
 // ---- Disruptive steps ----
@@ -300,23 +304,41 @@ Task<Result<void>> Executor::take_disruptive(const plan::Step& step, const plan:
                                              Pass& pass) {
   CHECK(permit.cluster() == pass.owner.uid, "a permit for another cluster: {}",
         permit.cluster().value());
+  CHECK(permit.disruption() == plan::disruption_of(step), "a permit for something else: {}",
+        permit.proof());
   if (permit.epoch() != fence_.epoch())
     co_return fail(Code::kConflict, fmt::format("the permit is of lease epoch {}, we hold {}",
                                                 permit.epoch(), fence_.epoch()));
   CO_TRY(co_await write_intent(step, pass));
+  CO_TRY(auto live, co_await look_again(step, pass));
   ++counters_.disruptive;
   log_.info("disruptive step", {{"cluster", pass.owner.key},
                                 {"step", plan::describe(step, pass.owner.key.name)},
                                 {"epoch", permit.epoch()},
                                 {"proof", permit.proof()}});
+  Pass now{live, pass.memory, pass.owner};
   if (const auto* s = std::get_if<plan::AbandonFormation>(&step))
-    co_return co_await abandon(*s, pass);
+    co_return co_await abandon(*s, now);
   if (const auto* s = std::get_if<plan::DiscardFormation>(&step))
-    co_return co_await discard(*s, pass);
+    co_return co_await discard(*s, now);
   if (const auto* s = std::get_if<plan::ReplaceUnformedPod>(&step))
-    co_return co_await remove(kube::kPods, s->pod, pass);
+    co_return co_await remove(kube::kPods, s->pod, version_of(live.pods, s->pod), now);
   CHECK(false, "a disruptive step that nobody carries out");
 }
+
+// Caches are for deciding what to look at. What is about to be harmed is looked at where it is, and
+// decided anew: whatever has changed in between, unless it leads to the very same step, drops it.
+Task<Result<plan::Observation>> Executor::look_again(const plan::Step& step, Pass& pass) {
+  CO_TRY(auto live, in("look again", co_await observer_.observe_live(pass.owner.key, pass.memory)));
+  const auto again = plan::decide(live, rules_);
+  const auto* wanted = plan::disruptive_step(again);
+  if (wanted && *wanted == step) co_return live;
+  co_return fail(Code::kConflict, wanted ? "at a second look it is another step: " +
+                                               plan::describe(*wanted, pass.owner.key.name)
+                                         : std::string("at a second look it is not called for"));
+}
+
+namespace {
 
 std::vector<std::string> targets_of(const plan::Step& step) {
   std::vector<std::string> out;
@@ -333,10 +355,15 @@ std::vector<std::string> targets_of(const plan::Step& step) {
   return out;
 }
 
+}  // namespace
+
 // Under the resourceVersion that the plan saw: whoever changed the cluster in between, another
 // operator or its owner, makes this a conflict, and the step is dropped.
 Task<Result<void>> Executor::write_intent(const plan::Step& step, Pass& pass) {
   auto status = pass.seen.cluster.status.value_or(api::ClusterStatus());
+  if (status.intent && status.intent->epoch > fence_.epoch())
+    co_return fail(Code::kConflict, fmt::format("a leader of epoch {} has been here, we are of {}",
+                                                status.intent->epoch, fence_.epoch()));
   status.intent = api::IntentStatus{fence_.epoch(), plan::describe(step, pass.owner.key.name),
                                     targets_of(step), pass.seen.now.wall};
   auto object = kube::make_object(kube::kEtcdClusters, pass.owner.key);
@@ -372,10 +399,14 @@ Task<Result<void>> Executor::abandon(plan::AbandonFormation step, Pass& pass) {
 // Records last: while one is left, it says that this formation was given up, and nothing of it is
 // taken for anything else.
 Task<Result<void>> Executor::discard(plan::DiscardFormation step, Pass& pass) {
-  for (const auto& victim : step.pods) CO_TRY(co_await remove(kube::kPods, victim, pass));
+  const auto& seen = pass.seen;
+  for (const auto& victim : step.pods)
+    CO_TRY(co_await remove(kube::kPods, victim, version_of(seen.pods, victim), pass));
   for (const auto& victim : step.claims)
-    CO_TRY(co_await remove(kube::kPersistentVolumeClaims, victim, pass));
-  for (const auto& victim : step.records) CO_TRY(co_await remove(kube::kEtcdMembers, victim, pass));
+    CO_TRY(co_await remove(kube::kPersistentVolumeClaims, victim, version_of(seen.claims, victim),
+                           pass));
+  for (const auto& victim : step.records)
+    CO_TRY(co_await remove(kube::kEtcdMembers, victim, version_of(seen.records, victim), pass));
   co_return Result<void>();
 }
 

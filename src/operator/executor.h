@@ -1,10 +1,13 @@
 #pragma once
 
+#include <span>
+
 #include "kube/client.h"
 #include "operator/build.h"
 #include "operator/caches.h"
 #include "operator/fence.h"
 #include "operator/memory.h"
+#include "operator/observer.h"
 #include "pki/key.h"
 #include "plan/decide.h"
 
@@ -21,16 +24,19 @@ struct ExecutorOptions {
 // and the next look decides again.
 //
 // Guarantees   Objects that carry identity are made by POST alone; patches name the UID. A
-// disruptive step is taken only with a permit for
-//              this cluster and this lease epoch, after its intent was written to status under the
-//              resourceVersion that the plan saw, and after its victims were read again. No call
+//              disruptive step is taken only with a permit for this very disruption, cluster and
+//              lease epoch; after its intent was written to status under the resourceVersion that
+//              the plan saw; and after a second observation, past all caches, led to the same step.
+//              What it harms it names by UID and by the version of that observation. No call
 //              outlives the lease.
 // Caveats      A write whose answer was lost is remembered as failed for now; the next look sees
-// whether it took effect.
+//              whether it took effect.
 class Executor {
  public:
-  Executor(rt::Runtime runtime, kube::Client& client, Caches& caches, Fence& fence,
-           pki::KeySource& keys, ExecutorOptions options, Log log);
+  // `rules` decide again before harm is done; they outlive the executor.
+  Executor(rt::Runtime runtime, kube::Client& client, Caches& caches, Observer& observer,
+           Fence& fence, pki::KeySource& keys, std::span<const plan::Rule> rules,
+           ExecutorOptions options, Log log);
 
   // Takes the stages in order. Failures are kept in `memory`, from where the next observation has
   // them; the result is a failure only if nothing more may be done at all (the lease,
@@ -60,12 +66,15 @@ class Executor {
   Task<Result<void>> take_disruptive(const plan::Step& step, const plan::Permit& permit,
                                      Pass& pass);
   Task<Result<void>> write_intent(const plan::Step& step, Pass& pass);
+  Task<Result<plan::Observation>> look_again(const plan::Step& step, Pass& pass);
   Task<Result<void>> create(kube::Resource resource, json::Value object, kube::StoreBase& store,
                             Pass& pass);
   Task<Result<void>> patch(kube::Resource resource, std::string name, Uid uid, json::Object body,
                            kube::StoreBase& store, Pass& pass);
   Task<Result<void>> patch_record(std::string name, Uid uid, api::MemberSpec wanted, Pass& pass);
-  Task<Result<void>> remove(kube::Resource resource, plan::Victim victim, Pass& pass);
+  // Of exactly this version, which the plan saw.
+  Task<Result<void>> remove(kube::Resource resource, plan::Victim victim,
+                            std::optional<ResourceVersion> version, Pass& pass);
 
   Task<Result<void>> apply_shared(plan::ApplyShared step, Pass& pass);
   Task<Result<void>> create_authority(plan::CreateAuthority step, Pass& pass);
@@ -84,8 +93,10 @@ class Executor {
   rt::Runtime runtime_;
   kube::Client& client_;
   Caches& caches_;
+  Observer& observer_;
   Fence& fence_;
   pki::KeySource& keys_;
+  std::span<const plan::Rule> rules_;
   ExecutorOptions options_;
   Log log_;
   Counters counters_;

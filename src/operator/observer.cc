@@ -4,15 +4,30 @@
 
 #include "api/names.h"
 #include "operator/facts.h"
+#include "operator/live_objects.h"
 #include "rt/group.h"
 
 namespace quorate::op {
 namespace {
 
+// An answer is believed for a while after the next one was due, so that a question that goes lost
+// makes no member look dead.
+constexpr Duration kShortestTrust = std::chrono::seconds(60);
+constexpr int kQuestionsMissed = 3;
+
+std::string_view kind_of(const ServiceView&) { return kube::kServices.kind; }
+std::string_view kind_of(const BudgetView&) { return kube::kPodDisruptionBudgets.kind; }
+std::string_view kind_of(const SecretView&) { return kube::kSecrets.kind; }
+
 // What the members speak: as the spec that was taken up says, or, before that, as it is declared.
 bool speaks_tls(const plan::ClusterFacts& cluster) {
   if (cluster.status && cluster.status->target) return cluster.status->target->tls.client.on();
   return !cluster.declared || cluster.declared->tls.client.on();
+}
+
+// As far as status says, which is enough to know what to ask.
+bool is_formed(const plan::ClusterFacts& cluster) {
+  return cluster.status && cluster.status->cluster_id;
 }
 
 bool can_be_asked(const plan::PodFacts& pod, const Uid& cluster) {
@@ -72,7 +87,7 @@ Task<Result<plan::Observation>> Observer::observe(ClusterKey key, ClusterMemory&
   seen.cluster = cluster_facts(*cluster);
   look_at_objects(key, seen);
   co_await look_at_taken_names(memory);
-  co_await ask_members(seen, memory);
+  co_await ask_members(seen, memory, false);
 
   // The world went on while the members were asked: the objects are looked at once more, so that
   // answers and objects are of one time.
@@ -82,30 +97,84 @@ Task<Result<plan::Observation>> Observer::observe(ClusterKey key, ClusterMemory&
   seen.cluster = cluster_facts(*cluster);
   look_at_objects(key, seen);
   look_at_shared(key, seen);
+  complete(seen, memory);
+  co_return seen;
+}
+
+Task<Result<plan::Observation>> Observer::observe_live(ClusterKey key, ClusterMemory& memory) {
+  plan::Observation seen;
+  seen.began = runtime_.clock->now();
+  CO_TRY(const auto live, co_await read_objects(runtime_, client_, key, options_.ask_timeout));
+  seen.cluster = cluster_facts(live.cluster);
+  if (seen.cluster.uid != memory.uid)
+    co_return fail(Code::kConflict, "EtcdCluster " + key.text() + " is another one by now");
+  std::vector<const RecordView*> records;
+  for (const auto& view : live.records) records.push_back(&view);
+  add_records(records, seen);
+  for (const auto& view : live.claims)
+    if (auto facts = claim_facts(view, key.name)) seen.claims.push_back(std::move(*facts));
+  for (const auto& view : live.pods)
+    if (auto facts = pod_facts(view, key.name)) seen.pods.push_back(std::move(*facts));
+  const auto add_shared = [&](const auto& views) {
+    for (const auto& view : views)
+      for (auto which : plan::kAllShared)
+        if (plan::kind_of(which) == kind_of(view) &&
+            plan::name_of(which, key.name) == view.meta.key.name)
+          seen.shared.push_back(shared_facts(which, view));
+  };
+  add_shared(live.services);
+  add_shared(live.budgets);
+  add_shared(live.secrets);
+  co_await ask_members(seen, memory, true);
+  complete(seen, memory);
+  co_return seen;
+}
+
+void Observer::complete(plan::Observation& seen, const ClusterMemory& memory) const {
   seen.op = op_;
+  seen.op.answers_good_for = std::max(kShortestTrust, kQuestionsMissed * period());
   seen.now = {runtime_.clock->now(), runtime_.clock->wall()};
   for (const auto& [ordinal, answer] : memory.answers) seen.answers.push_back(answer);
   for (const auto& [what, refusal] : memory.refusals) seen.refusals.push_back(refusal);
   for (const auto& [what, place] : memory.taken_names) seen.taken_names.push_back(what);
-  co_return seen;
+}
+
+void Observer::add_records(const std::vector<const RecordView*>& views,
+                           plan::Observation& seen) const {
+  for (const auto* view : views) {
+    auto facts = record_facts(*view);
+    if (facts)
+      seen.records.push_back(std::move(*facts));
+    else
+      seen.unreadable.push_back("EtcdMember " + view->meta.key.name +
+                                " cannot be read: " + facts.error().text());
+  }
 }
 
 void Observer::look_at_objects(const ClusterKey& key, plan::Observation& seen) const {
   seen.records.clear();
   seen.claims.clear();
   seen.pods.clear();
-  for (const auto* view : Caches::of_cluster(caches_.records, key)) {
-    auto facts = record_facts(*view);
-    if (facts)
-      seen.records.push_back(std::move(*facts));
-    else
-      log_.error("record cannot be read",
-                 {{"cluster", key}, {"record", view->meta.key.name}, {"error", facts.error()}});
-  }
+  seen.unreadable.clear();
+  add_records(Caches::of_cluster(caches_.records, key), seen);
   for (const auto* view : Caches::of_cluster(caches_.claims, key))
     if (auto facts = claim_facts(*view, key.name)) seen.claims.push_back(std::move(*facts));
   for (const auto* view : Caches::of_cluster(caches_.pods, key))
     if (auto facts = pod_facts(*view, key.name)) seen.pods.push_back(std::move(*facts));
+  look_at_unreadable(key, seen);
+}
+
+// A store does not show what it could not read; that it is not shown must not look like a loss.
+void Observer::look_at_unreadable(const ClusterKey& key, plan::Observation& seen) const {
+  const auto add = [&](const kube::StoreBase& store, std::string_view kind, auto ordinal_of) {
+    for (const auto& [object, error] : store.unreadable())
+      if (object.ns == key.ns && ordinal_of(key.name, object.name))
+        seen.unreadable.push_back(std::string(kind) + " " + object.name +
+                                  " cannot be read: " + error.text());
+  };
+  add(caches_.records, kube::kEtcdMembers.kind, api::ordinal_of_member_name);
+  add(caches_.pods, kube::kPods.kind, api::ordinal_of_member_name);
+  add(caches_.claims, kube::kPersistentVolumeClaims.kind, api::ordinal_of_claim_name);
 }
 
 void Observer::look_at_shared(const ClusterKey& key, plan::Observation& seen) const {
@@ -137,10 +206,10 @@ Task<void> Observer::look_at_taken_names(ClusterMemory& memory) {
   }
 }
 
-Task<void> Observer::ask_members(const plan::Observation& seen, ClusterMemory& memory) {
-  const ClusterKey key = seen.cluster.key;
+Task<void> Observer::ask_members(const plan::Observation& seen, ClusterMemory& memory,
+                                 bool everything) {
   const auto now = runtime_.clock->now();
-  bool due = memory.ask_members || now >= memory.asked_at + period();
+  bool due = everything || memory.ask_members || now >= memory.asked_at + period();
   std::vector<plan::PodFacts> pods;
   for (const auto& pod : seen.pods) {
     auto known = memory.answers.find(pod.ordinal);
@@ -155,33 +224,30 @@ Task<void> Observer::ask_members(const plan::Observation& seen, ClusterMemory& m
   });
   if (!due || pods.empty()) co_return;
 
-  std::shared_ptr<const etcd::Identity> identity;
+  etcd::Target to;
   const bool tls = speaks_tls(seen.cluster);
   if (tls) {
-    const ObjectKey secret{key.ns, api::operator_tls_name(key.name)};
-    const auto* view = caches_.secrets.find(secret);
-    if (!view) co_return;
-    auto made = co_await identities_.get(secret, view->meta.resource_version,
-                                         runtime_.in(options_.ask_timeout));
+    auto made = co_await identity(seen.cluster.key);
     if (!made) {
-      log_.warn("cannot read the operator's certificate",
-                {{"cluster", key}, {"error", made.error()}});
+      log_.warn("members cannot be asked",
+                {{"cluster", seen.cluster.key}, {"error", made.error()}});
       co_return;
     }
-    identity = *made;
+    to.identity = *made;
   }
+  auto depth = Depth::kStatus;
+  if (everything || memory.ask_members)
+    depth = is_formed(seen.cluster) ? Depth::kMembers : Depth::kMembersAndKeys;
   std::vector<Task<Result<plan::MemberAnswer>>> questions;
   for (const auto& pod : pods) {
     plan::MemberAnswer answer;
     answer.ordinal = pod.ordinal;
     answer.pod = pod.uid;
     answer.asked_at = now;
-    etcd::Target target;
-    target.endpoint = (tls ? "https://" : "http://") + host_in_url(pod.ip) + ":" +
-                      std::to_string(api::kClientPort);
-    target.server_name = api::member_host(key, pod.ordinal);
-    target.identity = identity;
-    questions.push_back(ask(std::move(target), std::move(answer), memory.ask_members));
+    to.endpoint = (tls ? "https://" : "http://") + host_in_url(pod.ip) + ":" +
+                  std::to_string(api::kClientPort);
+    to.server_name = api::member_host(seen.cluster.key, pod.ordinal);
+    questions.push_back(ask(to, std::move(answer), depth));
   }
   auto answers = co_await rt::all(runtime_, std::move(questions));
   for (auto& answer : answers)
@@ -189,9 +255,18 @@ Task<void> Observer::ask_members(const plan::Observation& seen, ClusterMemory& m
   memory.asked_at = now;
 }
 
+// Who the operator is towards the members.
+Task<Result<std::shared_ptr<const etcd::Identity>>> Observer::identity(ClusterKey key) {
+  const ObjectKey secret{key.ns, api::operator_tls_name(key.name)};
+  const auto* view = caches_.secrets.find(secret);
+  if (!view) co_return fail(Code::kNotFound, "Secret " + secret.text() + " is not there");
+  co_return co_await identities_.get(secret, view->meta.resource_version,
+                                     runtime_.in(options_.ask_timeout));
+}
+
 // A member that does not answer is a fact, not a failure: the answer says why.
 Task<Result<plan::MemberAnswer>> Observer::ask(etcd::Target target, plan::MemberAnswer answer,
-                                               bool all) {
+                                               Depth depth) {
   const auto deadline = runtime_.in(options_.ask_timeout);
   ++counters_.questions;
   auto status = co_await etcd_.status(target, deadline);
@@ -201,10 +276,11 @@ Task<Result<plan::MemberAnswer>> Observer::ask(etcd::Target target, plan::Member
     co_return answer;
   }
   set_status(answer, *status);
-  if (!all || status->learner) co_return answer;
+  if (depth == Depth::kStatus || status->learner) co_return answer;
 
   auto members = co_await etcd_.member_list(target, deadline);
   if (members) answer.members = listed(*members);
+  if (depth == Depth::kMembers) co_return answer;
   etcd::RangeRequest count;
   count.range = etcd::KeyRange::all();
   count.count_only = true;

@@ -26,6 +26,11 @@ class Observer {
   // answers.
   Task<Result<plan::Observation>> observe(ClusterKey key, ClusterMemory& memory);
 
+  // The same without the caches, for what is about to be harmed: every object is read from the
+  // server, and every member that runs is asked everything, linearizably, in this attempt.
+  // kConflict if it is another cluster of the same name by now.
+  Task<Result<plan::Observation>> observe_live(ClusterKey key, ClusterMemory& memory);
+
   // How long from one regular question to the next.
   [[nodiscard]] Duration period() const;
   // The lease epoch under which is looked and acted.
@@ -38,11 +43,19 @@ class Observer {
   [[nodiscard]] const Counters& counters() const { return counters_; }
 
  private:
+  // How much members are asked: nothing beyond Status unless something is to be proved; a count of
+  // all keys costs, and proves something only of a cluster that has not formed.
+  enum class Depth { kStatus, kMembers, kMembersAndKeys };
+
   void look_at_objects(const ClusterKey& key, plan::Observation& seen) const;
+  void look_at_unreadable(const ClusterKey& key, plan::Observation& seen) const;
   void look_at_shared(const ClusterKey& key, plan::Observation& seen) const;
+  void add_records(const std::vector<const RecordView*>& views, plan::Observation& seen) const;
+  void complete(plan::Observation& seen, const ClusterMemory& memory) const;
   Task<void> look_at_taken_names(ClusterMemory& memory);
-  Task<void> ask_members(const plan::Observation& seen, ClusterMemory& memory);
-  Task<Result<plan::MemberAnswer>> ask(etcd::Target target, plan::MemberAnswer answer, bool all);
+  Task<void> ask_members(const plan::Observation& seen, ClusterMemory& memory, bool everything);
+  Task<Result<std::shared_ptr<const etcd::Identity>>> identity(ClusterKey key);
+  Task<Result<plan::MemberAnswer>> ask(etcd::Target target, plan::MemberAnswer answer, Depth depth);
 
   rt::Runtime runtime_;
   Caches& caches_;

@@ -8,8 +8,6 @@
 namespace quorate::op {
 namespace {
 
-constexpr auto kWriteTimeout = std::chrono::seconds(10);
-
 bool was_said(const std::optional<api::ClusterStatus>& before, const api::WaitingEntry& entry) {
   if (!before) return false;
   return std::any_of(before->waiting.begin(), before->waiting.end(), [&](const auto& old) {
@@ -20,12 +18,13 @@ bool was_said(const std::optional<api::ClusterStatus>& before, const api::Waitin
 }  // namespace
 
 Publisher::Publisher(rt::Runtime runtime, kube::Client& client, Caches& caches, Fence& fence,
-                     kube::Recorder& events, Log log)
+                     kube::Recorder& events, Duration call_timeout, Log log)
     : runtime_(runtime),
       client_(client),
       caches_(caches),
       fence_(fence),
       events_(events),
+      call_timeout_(call_timeout),
       log_(std::move(log)) {}
 
 Task<Result<void>> Publisher::publish(const plan::Decision& decision, const plan::Observation& seen,
@@ -69,7 +68,9 @@ Task<Result<void>> Publisher::write_status(kube::Resource resource, ObjectKey ke
   object.as_object()["status"] = std::move(status);
   kube::WriteOptions options;
   options.part = kube::Part::kStatus;
-  auto until = runtime_.in(kWriteTimeout).sooner({fence_.valid_until()});
+  if (runtime_.clock->now() >= fence_.valid_until())
+    co_return fail(Code::kCancelled, "not the leader any more");
+  auto until = runtime_.in(call_timeout_).sooner({fence_.valid_until()});
   auto written = co_await client_.update(resource, key, std::move(object), until, options);
   if (!written && (written.error() == Code::kConflict || written.error() == Code::kNotFound))
     co_return Result<void>();

@@ -13,8 +13,9 @@ namespace quorate::op {
 // nothing changed.
 class Publisher {
  public:
+  // No write takes longer than `call_timeout`, or than the lease lasts.
   Publisher(rt::Runtime runtime, kube::Client& client, Caches& caches, Fence& fence,
-            kube::Recorder& events, Log log);
+            kube::Recorder& events, Duration call_timeout, Log log);
 
   Task<Result<void>> publish(const plan::Decision& decision, const plan::Observation& seen,
                              ClusterMemory& memory);
@@ -34,6 +35,7 @@ class Publisher {
   Caches& caches_;
   Fence& fence_;
   kube::Recorder& events_;
+  Duration call_timeout_;
   Log log_;
 };
 

@@ -91,7 +91,7 @@ Decision decide(const Observation& seen, std::span<const Rule> table) {
   decision.stages = steps.take();
   if (!now.claimed_by_other) {
     decision.status = make_status(now, decision.rulings);
-    decision.member_statuses = make_member_statuses(now);
+    if (now.claimed) decision.member_statuses = make_member_statuses(now);
   }
   decision.look_again_in = next_look(now, decision.rulings);
   decision.ask_members = now.formation && !now.formed;

@@ -13,12 +13,11 @@
 
 // Records, volumes and Pods of known members, and what is written on them.
 //
-// Guarantees   a claim is made only for a member whose etcd cannot have run yet (`run` is false,
-// and
-//              it is set before that can be); a Pod only for a member whose volume is there;
+// Guarantees   a claim is made only for a member whose etcd cannot have run yet (`run` is set
+//              before that can be); a Pod only for a member whose volume is there and stays;
 //              a Pod of a formed cluster is told so. A member is labelled serving only when every
 //              witness of every member knows the cluster ID, and the member itself has just been
-//              verified.
+//              verified; the label goes when its data is lost.
 // Caveats      a member that loses its volume, or with an emptyDir its Pod, is not brought back
 //              here: under its old identity it would be an amnesiac voter (E1, E15).
 namespace quorate::plan {
@@ -138,6 +137,7 @@ class MemberEnsurer {
     if (is_taken("Pod " + member.name)) return;
     bool first = !member.record->spec.run;
     if (now_.target->storage.claim) {
+      if (member.claim && member.claim->deleting) return;  // said above
       if (first && !prepared()) return;
       if (first) allow_run(member);
       create_pod(member, make_open_state(now_, member), first);
@@ -199,12 +199,16 @@ class MemberEnsurer {
 
   // ---- Clients ----
 
+  // Taken away only for what Kubernetes or the guard says: that a member does not answer us is no
+  // reason to keep clients from it, whom it may answer.
   void serving() {
     bool noted = notes_.empty();
     for (const auto* member : current_) {
       if (!member->pod || member->pod->deleting) continue;
-      if (!member->pod->serving && noted && now_.verified(*member) && member->identity.started)
-        serving_.steps.push_back(SetServing{member->pod->name, member->pod->uid, true});
+      const bool lost = is_lost(now_, *member) || guard_misses_data(*member);
+      const bool fit = noted && now_.verified(*member) && member->identity.started && !lost;
+      if (member->pod->serving ? lost : fit)
+        serving_.steps.push_back(SetServing{member->pod->name, member->pod->uid, fit});
     }
   }
 

@@ -69,16 +69,19 @@ class SharedEnsurer {
                                          title(which) + " holds no certificate that can be used"));
       return;
     }
-    auto current = now_.current();
-    bool in_use =
-        now_.formed || std::any_of(current.begin(), current.end(),
-                                   [](const Member* member) { return member->may_run(); });
-    if (in_use)
+    if (in_use())
       verdicts_.push_back(
           now_.blocked("ensure", "AuthorityLost",
                        title(which) + " is gone; members trust it, so it cannot be made anew"));
     else
       first_.steps.push_back(CreateAuthority{which, fingerprint_of(which, now_, 0)});
+  }
+
+  // Somebody may trust the authorities that are there.
+  bool in_use() const {
+    auto current = now_.current();
+    return now_.formed || std::any_of(current.begin(), current.end(),
+                                      [](const Member* member) { return member->may_run(); });
   }
 
   void leaf(Shared which, const SharedFacts* there) {
@@ -92,15 +95,17 @@ class SharedEnsurer {
         authority && now_.is_ours(*authority) && !authority->deleting && authority->certificate;
     if (!usable && !made_now) return;  // said above
     auto rendered = fingerprint_of(which, now_, 0);
-    if (there && usable && there->certificate &&
-        there->certificate->authority != authority->certificate->authority) {
+    bool of_another =
+        there && (made_now || (there->certificate &&
+                               there->certificate->authority != authority->certificate->authority));
+    if (of_another && in_use()) {
       verdicts_.push_back(now_.blocked("ensure", "AuthorityChanged",
                                        fmt::format("{} was not issued by {}: members may trust the "
                                                    "one or the other",
                                                    title(which), title(parent))));
       return;
     }
-    if (there && there->certificate && there->rendered == rendered &&
+    if (there && there->certificate && !of_another && there->rendered == rendered &&
         now_.seen.now.wall < renewal_time(*there->certificate))
       return;
     leaves_.steps.push_back(IssueLeaf{which, parent, names_of_leaf(which, now_.seen.cluster.key),

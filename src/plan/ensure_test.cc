@@ -109,6 +109,34 @@ TEST(EnsureShared, DoesNotReplaceALeafOfAnotherAuthority) {
   EXPECT_THAT(codes_of(decision, "ensure"), Contains("AuthorityChanged"));
 }
 
+// Nobody trusts the old authority yet: there is no reason to wait for a person.
+TEST(EnsureShared, MakesALostAuthorityAndItsLeavesAnewBeforeAnyMemberRuns) {
+  World world;
+  world.refuses = [](const Step& step) { return std::holds_alternative<AllowRun>(step); };
+  world.pass();
+  world.pass();
+  ASSERT_FALSE(world.record("c-0")->spec.run);
+  ASSERT_NE(world.shared(Shared::kPeerTls), nullptr);
+  std::erase_if(world.seen.shared, [](const auto& one) { return one.which == Shared::kPeerCa; });
+  auto decision = world.decide();
+  EXPECT_THAT(steps_of<CreateAuthority>(decision), SizeIs(1));
+  ASSERT_THAT(steps_of<IssueLeaf>(decision), SizeIs(1)) << "in the same pass, before any Pod";
+  EXPECT_EQ(steps_of<IssueLeaf>(decision)[0].which, Shared::kPeerTls);
+  EXPECT_EQ(steps_of<IssueLeaf>(decision)[0].renews, world.shared(Shared::kPeerTls)->uid);
+  world.refuses = nullptr;
+  world.settle();
+  EXPECT_EQ(condition(world.status(), "Ready"), "True");
+}
+
+TEST(EnsureShared, IssuesLeavesOfANewAuthorityAnewBeforeAnyMemberRuns) {
+  World world;
+  world.refuses = [](const Step& step) { return std::holds_alternative<AllowRun>(step); };
+  world.pass();
+  world.pass();
+  world.shared(Shared::kPeerTls)->certificate->authority = "another";
+  EXPECT_THAT(steps_of<IssueLeaf>(world.decide()), SizeIs(1));
+}
+
 TEST(EnsureShared, NamesTheServicesInCertificates) {
   ClusterKey key{{"n", "c"}};
   EXPECT_THAT(names_of_leaf(Shared::kPeerTls, key), ElementsAre("*.c-peer.n.svc"));
@@ -145,6 +173,15 @@ TEST(EnsureMembers, NeverMakesALostVolumeAnew) {
   EXPECT_EQ(condition(*decision.status, "Degraded"), "True");
 }
 
+TEST(EnsureMembers, MakesNoPodForAVolumeThatIsGoing) {
+  auto world = formed();
+  world.delete_pod("c-1");
+  world.claim("data-c-1")->deleting = true;
+  auto decision = world.decide();
+  EXPECT_THAT(steps_of<CreatePod>(decision), IsEmpty());
+  EXPECT_THAT(message_of(decision, "VolumeLeaving"), HasSubstr("data-c-1"));
+}
+
 TEST(EnsureMembers, DoesNotMountAVolumeOfAnotherUid) {
   auto world = formed();
   world.delete_pod("c-1");
@@ -174,6 +211,25 @@ TEST(EnsureMembers, TellsWhatTheGuardFound) {
   auto decision = world.decide();
   EXPECT_THAT(message_of(decision, "MemberDataLost"), HasSubstr("the directory has no log"));
   EXPECT_EQ(disruptive_step(decision), nullptr);
+}
+
+TEST(EnsureMembers, KeepsClientsAwayFromAMemberWhoseDataIsLost) {
+  auto world = formed();
+  world.end_container("c-1", launch::kExitLost, R"({"reason":"no log","data":false})");
+  auto steps = steps_of<SetServing>(world.decide());
+  ASSERT_THAT(steps, SizeIs(1));
+  EXPECT_EQ(steps[0].pod, "c-1");
+  EXPECT_FALSE(steps[0].serving);
+  world.pass();
+  EXPECT_FALSE(world.pod("c-1")->serving);
+  EXPECT_THAT(steps_of<SetServing>(world.decide()), IsEmpty());
+}
+
+// It may well answer its clients.
+TEST(EnsureMembers, DoesNotKeepClientsAwayFromAMemberThatDoesNotAnswerUs) {
+  auto world = formed();
+  world.silence();
+  EXPECT_THAT(steps_of<SetServing>(world.decide()), IsEmpty());
 }
 
 TEST(EnsureMembers, WritesALostRecordAgain) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -28,6 +29,8 @@ struct OperatorFacts {
   api::EtcdVersion default_version;
   std::string default_repository;
   std::string launch_image;  // that holds quorate-launch
+  // How old an answer may be to count as what is: longer than from one question to the next.
+  Duration answers_good_for = std::chrono::seconds(60);
 };
 
 // The EtcdCluster.
@@ -211,6 +214,9 @@ struct Observation {
   std::vector<SharedFacts> shared;
   std::vector<MemberAnswer> answers;  // at most one a member: the newest
   std::vector<Refusal> refusals;
+  // Objects of this cluster that are there and could not be read, each with the reason: what they
+  // would have said is not known.
+  std::vector<std::string> unreadable;
   // Names that we wanted to create and that something without our labels holds: "Pod c-0".
   std::vector<std::string> taken_names;
 };

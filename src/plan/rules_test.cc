@@ -11,6 +11,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 World formed() {
@@ -27,6 +28,37 @@ TEST(Ownership, LeavesAnotherOperatorsClusterAlone) {
   EXPECT_THAT(decision.stages, IsEmpty());
   EXPECT_FALSE(decision.status) << "not even status is ours to write";
   EXPECT_THAT(decision.member_statuses, IsEmpty());
+}
+
+TEST(Ownership, ClaimsAClusterBeforeAnythingElse) {
+  for (bool with_status : {false, true}) {
+    World world;
+    world.seen.cluster.status.reset();
+    if (with_status) world.seen.cluster.status.emplace();
+    auto decision = world.decide();
+    EXPECT_THAT(decision.stages, IsEmpty());
+    EXPECT_THAT(codes_of(decision, "ownership"), ElementsAre("Claiming"));
+    EXPECT_EQ(decision.status->operator_identity, "quorate");
+    world.publish(decision);
+    EXPECT_THAT(world.decide().stages, Not(IsEmpty()));
+    EXPECT_THAT(codes_of(world.decide(), "ownership"), IsEmpty());
+  }
+}
+
+TEST(Ownership, SaysNothingOnRecordsOfAClusterThatIsNotItsYet) {
+  auto world = formed();
+  world.seen.cluster.status.reset();
+  for (auto& record : world.seen.records) record.status = {};
+  EXPECT_THAT(world.decide().member_statuses, IsEmpty());
+  world.settle();
+  EXPECT_TRUE(world.record("c-0")->status.ready);
+}
+
+TEST(Ownership, DoesNotClaimWhatIsBeingDeleted) {
+  World world;
+  world.seen.cluster.status.reset();
+  world.seen.cluster.deleting = true;
+  EXPECT_THAT(codes_of(world.decide(), "ownership"), IsEmpty());
 }
 
 TEST(Teardown, ActsNoMore) {
@@ -139,6 +171,17 @@ TEST(Doubt, KeepsClientsAwayFromAMemberThatAnswersAsAnother) {
   EXPECT_FALSE(steps[0].serving);
 }
 
+TEST(Doubt, FreezesWhenAnObjectCannotBeRead) {
+  auto world = formed();
+  world.delete_record("c-1");
+  world.delete_pod("c-0");
+  world.seen.unreadable = {"EtcdMember c-1 cannot be read: spec.ordinal: must be given"};
+  auto decision = world.decide();
+  EXPECT_THAT(message_of(decision, "IdentityInDoubt"), HasSubstr("EtcdMember c-1 cannot be read"));
+  EXPECT_THAT(decision.stages, IsEmpty()) << "what is not shown may be there";
+  EXPECT_EQ(condition(*decision.status, "Frozen"), "True");
+}
+
 TEST(Doubt, FreezesWhenAFormationCannotBe) {
   auto world = formed();
   world.record("c-0")->spec.identity.formation.size = 1'000'000;
@@ -172,6 +215,27 @@ TEST(Status, SaysAvailableOnlyAfterAQuorumConfirmedARead) {
   world.seen.answers.resize(1);
   EXPECT_EQ(condition(*world.decide().status, "Available"), "False");
   EXPECT_EQ(world.decide().status->ready, "1/3");
+}
+
+TEST(Status, ForgetsWhatAMemberSaidBeforeItEnded) {
+  auto world = formed();
+  world.end_container("c-1", 137, "");
+  auto decision = world.decide();
+  EXPECT_EQ(decision.status->ready, "2/3");
+  EXPECT_EQ(decision.status->find_condition("Available")->message, "2 of 3 voters answer");
+  world.end_container("c-2", 137, "");
+  decision = world.decide();
+  EXPECT_EQ(condition(*decision.status, "Available"), "False");
+  EXPECT_THAT(codes_of(decision, "quorum loss"), ElementsAre("NoQuorum"));
+}
+
+TEST(Status, BelievesAnswersAsLongAsTheNextOnesTake) {
+  auto world = formed();
+  world.seen.op.answers_good_for = std::chrono::minutes(10);  // a large fleet is asked less often
+  world.advance(std::chrono::minutes(5));
+  EXPECT_EQ(condition(*world.decide().status, "Ready"), "True");
+  world.advance(std::chrono::minutes(6));
+  EXPECT_EQ(condition(*world.decide().status, "Ready"), "False");
 }
 
 TEST(Status, ForgetsAnswersThatAreOld) {

@@ -106,8 +106,10 @@ Situation make_situation(const Observation& seen) {
   believe_witnesses(now);
   choose_target(now);
   const auto& status = seen.cluster.status;
-  now.claimed_by_other =
-      status && !status->operator_identity.empty() && status->operator_identity != seen.op.identity;
+  if (status && !status->operator_identity.empty()) {
+    now.claimed = status->operator_identity == seen.op.identity;
+    now.claimed_by_other = !now.claimed;
+  }
   return now;
 }
 
@@ -198,11 +200,16 @@ void join_pods(Situation& now) {
   }
 }
 
+// What a member said before its etcd ended says nothing of what is.
 void join_answers(Situation& now) {
+  const auto age = [&](const MemberAnswer& answer) {
+    return now.seen.now.monotonic - answer.asked_at;
+  };
   for (const auto& answer : now.seen.answers) {
-    if (!answer.answered || now.seen.now.monotonic - answer.asked_at > kAnswerFreshness) continue;
+    if (!answer.answered || age(answer) > now.seen.op.answers_good_for) continue;
     for (auto& member : now.members)
-      if (member.ordinal == answer.ordinal && member.pod && member.pod->uid == answer.pod)
+      if (member.ordinal == answer.ordinal && member.pod && member.pod->uid == answer.pod &&
+          member.pod->etcd.running)
         member.answer = &answer;
   }
 }
@@ -322,6 +329,7 @@ void compare_answers(Situation& now) {
 }  // namespace
 
 void believe_witnesses(Situation& now) {
+  for (const auto& object : now.seen.unreadable) suspect(now, object);
   if (now.seen.cluster.status) believe(now, now.seen.cluster.status->cluster_id, "status");
   for (const auto& member : now.members) {
     if (member.record)

@@ -22,7 +22,7 @@ struct Member {
   const RecordFacts* record = nullptr;
   const ClaimFacts* claim = nullptr;
   const PodFacts* pod = nullptr;
-  const MemberAnswer* answer = nullptr;  // of that Pod, given, and fresh
+  const MemberAnswer* answer = nullptr;  // of that Pod, given, and fresh; etcd still runs in it
 
   api::Identity identity;     // merged from record, claim and Pod
   bool contradicted = false;  // they say different things
@@ -65,7 +65,8 @@ struct Situation {
   int last_formation = 0;  // the highest number seen anywhere, abandoned or not
   Ordinal next_ordinal;    // one above the highest seen anywhere
 
-  bool claimed_by_other = false;  // another operator's cluster
+  bool claimed = false;           // our cluster, as its status says
+  bool claimed_by_other = false;  // another operator's
 
   const Member* find(Ordinal ordinal) const;
   const SharedFacts* find(Shared which) const;  // whoever's it is
@@ -105,8 +106,6 @@ struct Situation {
 
 // How long something may take before status says that it is late.
 inline constexpr auto kProgressDeadline = std::chrono::minutes(10);
-// How old an answer may be to count as what is.
-inline constexpr auto kAnswerFreshness = std::chrono::seconds(60);
 // Beyond this no ordinal is given out: far from overflow, and far from anything real.
 inline constexpr int kMaxOrdinal = 1'000'000'000;
 

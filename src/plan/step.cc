@@ -17,6 +17,13 @@ const Permit* permit_of(const Step& step) {
       step);
 }
 
+std::optional<Disruption> disruption_of(const Step& step) {
+  if (std::holds_alternative<AbandonFormation>(step)) return Disruption::kAbandonFormation;
+  if (std::holds_alternative<DiscardFormation>(step)) return Disruption::kDiscardFormation;
+  if (std::holds_alternative<ReplaceUnformedPod>(step)) return Disruption::kReplaceUnformedPod;
+  return std::nullopt;
+}
+
 namespace {
 
 struct Describer {

@@ -153,7 +153,7 @@ struct RemoveFinishedPod {
 //
 // What a decision was made from may be old. Before a disruptive step the executor observes the
 // cluster once more, past all caches, decides again, and takes the step only if the same one comes
-// out (steps are comparable); what it deletes, it deletes by UID.
+// out (steps are comparable); what it harms, it harms by UID and by the version that it then saw.
 
 // An object by name and by the UID that must still be its.
 struct Victim {
@@ -190,6 +190,8 @@ using Step =
                  CreatePod, NoteOnRecord, NoteOnClaim, UpdatePodState, SetServing, GrowClaim,
                  RemoveFinishedPod, AbandonFormation, DiscardFormation, ReplaceUnformedPod>;
 
+// What a step disrupts; nothing for a harmless one. Its permit must be for that.
+[[nodiscard]] std::optional<Disruption> disruption_of(const Step& step);
 // The permit of a disruptive step, nullptr for a harmless one.
 [[nodiscard]] const Permit* permit_of(const Step& step);
 // For people: "create Pod c-0", "abandon formation 1".

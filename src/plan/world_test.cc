@@ -47,6 +47,7 @@ World::World(api::ClusterSpec spec) {
   seen.cluster.uid = Uid("cluster-uid");
   seen.cluster.generation = 1;
   seen.cluster.declared = std::move(spec);
+  lose_status();
 }
 
 Decision World::decide() const { return plan::decide(seen); }

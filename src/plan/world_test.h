@@ -17,6 +17,7 @@ namespace quorate::plan {
 
 class World {
  public:
+  // A cluster that was declared, and claimed by us.
   explicit World(api::ClusterSpec spec = {});
 
   Observation seen;  // the truth, and what is observed of it
@@ -44,7 +45,8 @@ class World {
   void answer();
   void silence();  // nobody answers any more
   void edit(const std::function<void(api::ClusterSpec&)>& change);
-  void lose_status() { seen.cluster.status.reset(); }
+  // All of it but whose the cluster is, which is written again before anything else.
+  void lose_status() { seen.cluster.status.emplace().operator_identity = seen.op.identity; }
   void delete_pod(const std::string& name);
   void delete_claim(const std::string& name);
   void delete_record(const std::string& name);
