@@ -77,7 +77,13 @@ std::optional<Fault::Kind> Ledger::strike(std::size_t write) {
                     [&](const Write& one) { return one.what == fault_->what; });
   if (earlier != fault_->occurrence) return std::nullopt;
   struck_ = true;
+  writes_[write].sent = fault_->kind != Fault::Kind::kCrashBefore;
   return fault_->kind;
+}
+
+std::optional<Ledger::Interruption> Ledger::take_interruption(std::optional<std::size_t> write) {
+  if (!write || !interruption_ || !interruption_->meant(writes_[*write])) return std::nullopt;
+  return std::exchange(interruption_, std::nullopt);
 }
 
 void Ledger::note(std::optional<std::size_t> write, const net::Response& answer) {
@@ -104,6 +110,8 @@ Task<Result<net::Response>> TappedApi::call(net::Request request, rt::Deadline d
   if (answer) ledger_.note(write, *answer);
   if (answer && is_denied(answer->status))
     ledger_.note_denied(request, answer->status, answer->body);
+  if (auto interruption = ledger_.take_interruption(write))
+    CO_TRY(in("interruption", co_await interruption->act()));
   if (fault == Fault::Kind::kCrashAfter) life_.end();
   if (life_.over()) co_return fail(co_await life_.stand_still());
   if (fault == Fault::Kind::kLoseAnswer)

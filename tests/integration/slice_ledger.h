@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,9 +17,12 @@ namespace quorate::slice {
 struct Write {
   std::string what;  // "POST pods c-0", "PUT etcdclusters/status c"
   json::Value body;
-  int status = 0;   // of the server's answer, whether the operator got it or not; 0: none
-  std::string uid;  // of the object in that answer
+  int status = 0;    // of the server's answer, whether the operator got it or not; 0: none
+  std::string uid;   // of the object in that answer
+  bool sent = true;  // false: the operator died before
 
+  // The server did not say what became of it: it may have taken effect.
+  [[nodiscard]] bool unanswered() const { return sent && status == 0; }
   [[nodiscard]] bool took_effect() const { return status >= 200 && status < 300; }
   [[nodiscard]] bool creates() const { return what.starts_with("POST "); }
   [[nodiscard]] bool is_status() const { return what.find("/status ") != std::string::npos; }
@@ -66,10 +70,21 @@ class Ledger {
   [[nodiscard]] int count_effects(std::string_view what) const;
 
   void arm(Fault fault) { fault_ = std::move(fault); }
+  // At the first write that is meant, after the server has taken it and before the operator is
+  // told: somebody else does something.
+  void interrupt(std::function<bool(const Write&)> meant, std::function<Task<Result<void>>()> act) {
+    interruption_ = Interruption{std::move(meant), std::move(act)};
+  }
   [[nodiscard]] bool struck() const { return struck_; }
 
  private:
   friend class TappedApi;
+  struct Interruption {
+    std::function<bool(const Write&)> meant;
+    std::function<Task<Result<void>>()> act;
+  };
+  // What is to be done after this write; once.
+  std::optional<Interruption> take_interruption(std::optional<std::size_t> write);
   std::optional<std::size_t> begin(const net::Request& request);
   // The fault that is to happen at this write, which has begun.
   std::optional<Fault::Kind> strike(std::size_t write);
@@ -79,6 +94,7 @@ class Ledger {
   std::vector<Write> writes_;
   std::vector<std::string> denied_;
   std::optional<Fault> fault_;
+  std::optional<Interruption> interruption_;
   bool struck_ = false;
 };
 

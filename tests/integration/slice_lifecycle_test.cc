@@ -97,6 +97,29 @@ TEST_F(Foreign, AClusterThatAnotherOperatorHasClaimedIsNotTouched) {
   EXPECT_EQ(ledger_.writes().size(), written);
 }
 
+TEST_F(Foreign, OfTwoOperatorsOneClaimsAClusterAndTheOtherWritesNothing) {
+  auto& one = start_operator(ledger_);
+  auto setup = world().setup(ns_, kPatient);
+  setup.options.identity = "somebody-else";
+  setup.options.lease.name = ns_ + "-else";
+  Ledger others;
+  auto& other = start_operator(others, std::move(setup));
+  world().run(world().until_seen(60s, "both lead", [&] {
+    return Look(one.op().leading() && other.op().leading(), one.ended() + other.ended());
+  }));
+  declare("c");
+  wait_until_settled("c");
+  world().run(world().until_seen(60s, "both have looked", [&] {
+    return Look(one.counter("quorate_reconciles_total") >= 1 &&
+                    other.counter("quorate_reconciles_total") >= 1,
+                one.ended() + other.ended());
+  }));
+  const auto owner = json::text_or(get(kube::kEtcdClusters, "c"), "/status/operator", "");
+  const auto& loser = owner == "quorate" ? others : ledger_;
+  for (const auto& write : loser.writes())
+    EXPECT_FALSE(write.took_effect()) << owner << " has it, the other: " << write.what;
+}
+
 // ---- Pause ----
 
 class Pause : public SliceTest {};

@@ -55,6 +55,16 @@ TEST_F(Create, MakesEveryPartOnceUnderItsOwnRights) {
   EXPECT_EQ(process.counter("quorate_step_failures_total"), 0);
 }
 
+TEST_F(Create, BeginsWithTheClaimThatTheClusterIsItsOwn) {
+  start_operator(ledger_);
+  declare("c");
+  wait_until_settled("c");
+  const auto& first = ledger_.writes().front();
+  EXPECT_EQ(first.what, "PUT etcdclusters/status c");
+  EXPECT_EQ(json::text_or(first.body, "/status/operator", ""), "quorate");
+  EXPECT_NE(json::text_or(first.body, "/metadata/resourceVersion", ""), "");
+}
+
 TEST_F(Create, EveryPartReadsBackAsItWasBuilt) {
   start_operator(ledger_);
   declare("c");

@@ -44,6 +44,13 @@ class Spec : public SliceTest {
         kube::kEtcdClusters, key("c"), 30s, "says " + reason,
         [&](const json::Value& cluster) { return waits_for(cluster, reason, texts); }));
   }
+  Task<Result<void>> tell_that_it_formed(bool& told) {
+    CO_TRY(co_await world().patch(
+        kube::kEtcdMembers, key("c-1"),
+        R"({"spec": {"clusterID": "cafe", "memberID": "b0b", "started": true}})"));
+    told = true;
+    co_return Result<void>();
+  }
   void expect_only_status_written_after(std::size_t written) {
     for (auto i = written; i < ledger_.writes().size(); ++i)
       EXPECT_TRUE(ledger_.writes()[i].is_status()) << ledger_.writes()[i].what;
@@ -70,16 +77,21 @@ TEST_F(Spec, TheSchemaRefusesWithFieldAndRule) {
   EXPECT_THAT(answer(R"({"resources": {"requests": {"memory": "1Gi"},
                                     "limits": {"memory": "64Mi"}}})"),
               HasSubstr("spec.resources.limits.memory must be at least the request"));
+  EXPECT_THAT(answer(R"({"resources": {"limits": {"memory": "64Mi"}}})"),
+              HasSubstr("spec.resources.limits.memory must be at least the request"))
+      << "the request is 128Mi by default";
   EXPECT_THAT(answer("{}", "c-" + std::string(60, 'x')),
               HasSubstr("metadata.name must be at most 52 characters"));
 }
 
-TEST_F(Spec, TheSchemaRefusesEditsThatWouldLoseData) {
+TEST_F(Spec, TheSchemaRefusesEditsThatCannotBeTakenUp) {
   declare("c");
   EXPECT_THAT(answer_to_edit(R"({"spec": {"storage": {"claim": {"size": "512Mi"}}}})"),
               AllOf(HasSubstr("spec.storage.claim"), HasSubstr("a volume only grows")));
   EXPECT_THAT(answer_to_edit(R"({"spec": {"storage": {"claim": null, "emptyDir": {}}}})"),
               AllOf(HasSubstr("spec.storage"), HasSubstr("data does not move by itself")));
+  EXPECT_THAT(answer_to_edit(R"({"spec": {"resources": {"limits": {"memory": "64Mi"}}}})"),
+              HasSubstr("spec.resources.limits.memory must be at least the request"));
   EXPECT_THAT(answer_to_edit(R"({"spec": {"tls": {"client": {"mode": "Disabled"}}}})"),
               AllOf(HasSubstr("spec.tls.client"), HasSubstr("cannot be changed yet")));
 }
@@ -105,6 +117,60 @@ TEST_F(Spec, AnUnformedClusterTakesEditsUpWithNewPodsOnTheSameVolumes) {
   EXPECT_EQ(uid_of(kube::kPersistentVolumeClaims, "data-c-0"), claim);
   EXPECT_EQ(json::integer_at(get(kube::kEtcdClusters, "c"), "/status/formation").value_or(0), 1);
   EXPECT_THAT(ledger_.denied(), IsEmpty());
+}
+
+bool has_intent(const Write& write) { return json::find(write.body, "/status/intent") != nullptr; }
+
+// Whoever looks into a cluster in the middle of it knows what is being done, to whom, and by whom.
+TEST_F(Spec, WhatIsHarmedIsNamedInStatusBeforehand) {
+  start_operator(ledger_);
+  declare("c");
+  wait_until_settled("c");
+  const auto pod = uid_of(kube::kPods, "c-0");
+  const auto written = ledger_.writes().size();
+  edit(R"({"spec": {"version": "3.5.35"}})");
+  world().run(world().until_seen(60s, "three Pods are replaced", [&] {
+    int removed = 0;
+    for (const auto* name : {"c-0", "c-1", "c-2"})
+      removed += ledger_.count_effects(std::string("DELETE pods ") + name);
+    return Look(removed == 3, std::to_string(removed));
+  }));
+  wait_until_settled("c");
+  std::vector<std::string> intended;
+  for (auto i = written; i < ledger_.writes().size(); ++i) {
+    const auto& write = ledger_.writes()[i];
+    if (has_intent(write) && write.took_effect()) {
+      ASSERT_NE(json::text_or(write.body, "/metadata/resourceVersion", ""), "");
+      intended.emplace_back(json::text_or(write.body, "/status/intent/targets/0", ""));
+    }
+    if (!write.what.starts_with("DELETE ")) continue;
+    const auto name = write.what.substr(write.what.rfind(' ') + 1);
+    ASSERT_FALSE(intended.empty()) << write.what;
+    EXPECT_EQ(intended.back(),
+              fmt::format("{} {}", name, json::text_or(write.body, "/preconditions/uid", "?")));
+    EXPECT_NE(json::text_or(write.body, "/preconditions/resourceVersion", ""), "") << write.what;
+  }
+  EXPECT_EQ(intended.front(), "c-0 " + pod);
+  const auto cluster = get(kube::kEtcdClusters, "c");
+  EXPECT_EQ(json::find(cluster, "/status/intent"), nullptr);
+}
+
+// A witness comes to light after the decision, which no cache had shown: no harm is done.
+TEST_F(Spec, NothingIsHarmedIfTheWorldHasChangedSinceItWasDecided) {
+  start_operator(ledger_);
+  declare("c");
+  wait_until_settled("c");
+  const auto pods = {uid_of(kube::kPods, "c-0"), uid_of(kube::kPods, "c-1"),
+                     uid_of(kube::kPods, "c-2")};
+  bool told = false;
+  ledger_.interrupt(has_intent, [&]() { return tell_that_it_formed(told); });
+  edit(R"({"spec": {"version": "3.5.35"}})");
+  wait_until_said("InvalidSpec", {"spec.version: cannot be changed from 3.6.16 to 3.5.35 yet"});
+  EXPECT_TRUE(told);
+  for (const auto& write : ledger_.writes())
+    EXPECT_FALSE(write.what.starts_with("DELETE ")) << write.what;
+  EXPECT_THAT(pods, ::testing::ElementsAre(uid_of(kube::kPods, "c-0"), uid_of(kube::kPods, "c-1"),
+                                           uid_of(kube::kPods, "c-2")));
 }
 
 TEST_F(Spec, ReplicasOfAFormationWaitUntilItHasFormed) {

@@ -2,9 +2,11 @@
 
 #include <sys/types.h>
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "etcd/client.h"
 #include "tests/integration/slice_world.h"
@@ -22,6 +24,8 @@ class Application {
   // Each tries again for a while, as applications do; throws FixtureError if nothing helps.
   void put(const std::string& key, const std::string& value);
   std::optional<std::string> get(const std::string& key);
+  // Every key that begins with this, with its value, at one revision.
+  std::map<std::string, std::string> get_all(const std::string& prefix);
   etcd::MemberList members();
   // The error of an attempt to read without a certificate of our own; empty if it was allowed.
   std::string read_without_certificate();
@@ -31,6 +35,23 @@ class Application {
   etcd::Pool pool_;
   std::unique_ptr<etcd::Api> api_;
   etcd::Target target_;
+};
+
+// Clients as they come and go: they write one key after the other, whatever happens, and remember
+// what was acknowledged.
+class Writer {
+ public:
+  explicit Writer(Application& application, std::string prefix)
+      : application_(application), prefix_(std::move(prefix)) {}
+
+  void write(int count);
+  // Acknowledged writes that cannot be read, or read otherwise.
+  std::vector<std::string> find_lost();
+
+ private:
+  Application& application_;
+  std::string prefix_;
+  std::map<std::string, std::string> acknowledged_;
 };
 
 // The etcd process of a member; nothing if none runs. By the environment that the operator gave it,

@@ -1,4 +1,5 @@
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <csignal>
 #include <filesystem>
@@ -23,6 +24,33 @@ std::string annotation(std::string_view name) {
 }
 std::string label(std::string_view name) {
   return "/metadata/labels/" + json::escape_pointer(name);
+}
+
+// Where the node keeps what a member has written.
+std::filesystem::path data_folder(World& world, const std::string& ns, const std::string& member) {
+  const auto claim = world.run(world.get(kube::kPersistentVolumeClaims, {ns, "data-" + member}));
+  const auto volume = world.run(world.get(
+      kube::kPersistentVolumes, {"", std::string(json::text_or(claim, "/spec/volumeName", ""))}));
+  std::filesystem::path folder(json::text_or(volume, "/spec/local/path", ""));
+  folder /= launch::kDataFolder;
+  if (!std::filesystem::exists(folder))
+    throw support::FixtureError(member + " has no data in " + folder.string());
+  return folder;
+}
+
+ino_t inode_of(const std::filesystem::path& path) {
+  struct stat found {};
+  if (::stat(path.c_str(), &found) != 0) support::throw_errno("stat " + path.string());
+  return found.st_ino;
+}
+
+Look has_condition(const json::Value& cluster, std::string_view type, std::string_view status) {
+  const auto* conditions = json::find(cluster, "/status/conditions");
+  if (!conditions || !conditions->is_array()) return Look(false, "it has no conditions");
+  for (const auto& one : conditions->get_array())
+    if (json::text_or(one, "/type", "") == type)
+      return Look(json::text_or(one, "/status", "") == status, json::render(one));
+  return Look(false, json::render(*conditions));
 }
 
 // ---- A formed cluster, which every test leaves ready ----
@@ -94,6 +122,12 @@ class Members : public ::testing::Test {
       return Look(now && now != before, now ? "the same" : "none");
     }));
   }
+  // Which cluster it is: never another one.
+  std::string formation_of(const std::string& name) {
+    const auto cluster = get(kube::kEtcdClusters, name);
+    return fmt::format("{} of formation {}", json::text_or(cluster, "/status/clusterID", "?"),
+                       json::integer_at(cluster, "/status/formation").value_or(0));
+  }
   Ledger& ledger() { return formed_->ledger; }
   OperatorProcess& process() { return *formed_->process; }
 
@@ -158,22 +192,46 @@ TEST_F(Members, LookingAgainWritesNothing) {
     ADD_FAILURE() << ledger().writes()[i].what << json::render(ledger().writes()[i].body);
 }
 
-TEST_F(Members, AKilledOneReturnsUnderItsId) {
+TEST_F(Members, AKilledOneReturnsUnderItsIdOnItsOwnData) {
   Application application(world(), key("c"));
-  application.put("before", "1");
+  Writer writer(application, "killed/");
+  writer.write(20);
   const auto id = text(kube::kEtcdMembers, "c-0", "/spec/memberID");
   const auto pod = uid(kube::kPods, "c-0");
+  const auto data = data_folder(world(), formed_->ns, "c-0");
+  const auto directory = inode_of(data / "member");
   const auto process = find_member_process(uid(kube::kEtcdClusters, "c"), "c-0");
   ASSERT_TRUE(process);
   ASSERT_EQ(::kill(*process, SIGKILL), 0);
-  application.put("meanwhile", "2");
+  writer.write(20);
   wait_for_another_process("c-0", process);
   wait_until_ready();
-  EXPECT_EQ(application.get("before"), "1");
-  EXPECT_EQ(application.get("meanwhile"), "2");
+  EXPECT_THAT(writer.find_lost(), IsEmpty());
   EXPECT_EQ(text(kube::kEtcdMembers, "c-0", "/spec/memberID"), id);
   EXPECT_EQ(uid(kube::kPods, "c-0"), pod);
-  EXPECT_EQ(application.members().members.size(), 3U);
+  EXPECT_EQ(inode_of(data / "member"), directory);
+  std::set<std::string> listed;
+  for (const auto& member : application.members().members) listed.insert(member.id.text());
+  EXPECT_EQ(listed.size(), 3U);
+  EXPECT_TRUE(listed.contains(id));
+}
+
+TEST_F(Members, KeepEveryAcknowledgedWriteWhenAllAreKilledAtOnce) {
+  Application application(world(), key("c"));
+  Writer writer(application, "all killed/");
+  writer.write(50);
+  const auto formation = formation_of("c");
+  std::map<std::string, std::optional<pid_t>> before;
+  for (const std::string member : kMembers) {
+    before[member] = find_member_process(uid(kube::kEtcdClusters, "c"), member);
+    ASSERT_TRUE(before[member]) << member;
+  }
+  for (const auto& [member, process] : before) ASSERT_EQ(::kill(*process, SIGKILL), 0) << member;
+  for (const auto& [member, process] : before) wait_for_another_process(member, process);
+  wait_until_ready();
+  EXPECT_THAT(writer.find_lost(), IsEmpty());
+  EXPECT_EQ(formation_of("c"), formation);
+  writer.write(1);
 }
 
 TEST_F(Members, OneWhosePodIsDeletedReturnsOnItsVolume) {
@@ -233,51 +291,102 @@ class MembersInTrouble : public SliceTest {
     set_up_in(World::with_nodes());
     auto setup = world().setup(ns_, kPatient);
     setup.options.observer.ask_every = 1s;
-    start_operator(ledger_, std::move(setup));
+    process_ = &start_operator(ledger_, std::move(setup));
+  }
+
+  std::string text_of(kube::Resource resource, const std::string& name, std::string_view pointer) {
+    return std::string(json::text_or(get(resource, name), pointer, ""));
+  }
+  // How etcd's container ended the last time, now or before its restart.
+  std::int64_t last_exit_code(const std::string& pod) {
+    const auto live = get(kube::kPods, pod);
+    for (const auto* state : {"state", "lastState"}) {
+      const auto code = json::integer_at(
+          live, fmt::format("/status/containerStatuses/0/{}/terminated/exitCode", state));
+      if (code) return *code;
+    }
+    return -1;
   }
 
   Ledger ledger_;
+  OperatorProcess* process_ = nullptr;
 };
 
-// The amnesiac: its volume is still there, and empty. It must not vote again under its old name.
+// The amnesiac: its volume is still there, and empty. It must not vote again under its old name,
+// and nobody may take that for a reason to begin anew.
 TEST_F(MembersInTrouble, OneWhoseDataDirectoryWasEmptiedIsNotStartedAndIsNamed) {
   declare("c");
   wait_until_ready("c");
   Application application(world(), key("c"));
-  application.put("acknowledged", "yes");
-  const auto claim = get(kube::kPersistentVolumeClaims, "data-c-1");
-  const auto volume = world().run(world().get(
-      kube::kPersistentVolumes, {"", std::string(json::text_or(claim, "/spec/volumeName", ""))}));
-  const std::filesystem::path folder(json::text_or(volume, "/spec/local/path", ""));
-  ASSERT_TRUE(std::filesystem::exists(folder)) << folder;
-
+  Writer writer(application, "acknowledged/");
+  writer.write(20);
+  const auto id = text_of(kube::kEtcdClusters, "c", "/status/clusterID");
   const auto process = find_member_process(uid_of(kube::kEtcdClusters, "c"), "c-1");
   ASSERT_TRUE(process);
-  for (const auto& entry : std::filesystem::directory_iterator(folder))
-    std::filesystem::remove_all(entry);
-  ASSERT_EQ(::kill(*process, SIGKILL), 0);
+  const auto written = ledger_.writes().size();
 
+  std::filesystem::remove_all(data_folder(world(), ns_, "c-1"));
+  ASSERT_EQ(::kill(*process, SIGKILL), 0);
   world().run(
       world().until(kube::kEtcdClusters, key("c"), 90s, "names it", [](const auto& cluster) {
-        return waits_for(cluster, "MemberDataLost", {"c-1 has lost its data"});
+        const auto named = waits_for(cluster, "MemberDataLost", {"c-1 has lost its data"});
+        return named.holds ? has_condition(cluster, "Available", "True") : named;
       }));
-  const auto pod = get(kube::kPods, "c-1");
-  const auto refused = [&](const char* state) {
-    return json::integer_at(
-               pod, fmt::format("/status/containerStatuses/0/{}/terminated/exitCode", state))
-               .value_or(0) == launch::kExitLost;
-  };
-  EXPECT_TRUE(refused("state") || refused("lastState")) << json::render(pod);
+  EXPECT_EQ(last_exit_code("c-1"), launch::kExitLost);
+  wait_for_looks(*process_, 3);
+
   EXPECT_FALSE(find_member_process(uid_of(kube::kEtcdClusters, "c"), "c-1"));
-  EXPECT_EQ(application.get("acknowledged"), "yes");  // the other two are a quorum
   const auto cluster = get(kube::kEtcdClusters, "c");
-  EXPECT_EQ(json::text_or(cluster, "/status/ready", ""), "2/3");
+  EXPECT_TRUE(has_condition(cluster, "Available", "True").holds);  // the other two are a quorum
+  EXPECT_TRUE(has_condition(cluster, "Ready", "False").holds);
+  EXPECT_TRUE(has_condition(cluster, "Degraded", "True").holds);
+  EXPECT_EQ(text_of(kube::kEtcdClusters, "c", "/status/ready"), "2/3");
+  EXPECT_EQ(text_of(kube::kEtcdClusters, "c", "/status/clusterID"), id);
+  writer.write(20);
+  EXPECT_THAT(writer.find_lost(), IsEmpty());
+  EXPECT_EQ(application.members().header.cluster.text(), id);
+  EXPECT_EQ(application.members().members.size(), 3U);
+  // Nothing was made, nothing was deleted.
+  for (auto i = written; i < ledger_.writes().size(); ++i) {
+    const auto& write = ledger_.writes()[i];
+    EXPECT_TRUE(write.is_status() || write.what == "PATCH pods c-1") << write.what;
+  }
 }
 
-TEST_F(MembersInTrouble, DeletionEndsThemAndKeepsTheirVolumes) {
+// Without a volume that outlives it, the data of a Pod goes with it: the same, by another way.
+TEST_F(MembersInTrouble, OneWhoseClaimIsDeletedIsNamedAndNoEmptyOneIsMadeInItsPlace) {
+  declare("c");
+  wait_until_ready("c");
+  Application application(world(), key("c"));
+  application.put("acknowledged", "yes");
+  world().run(world().remove(kube::kPersistentVolumeClaims, key("data-c-2")));
+  world().run(world().remove(kube::kPods, key("c-2")));
+  world().run(
+      world().until(kube::kEtcdClusters, key("c"), 90s, "names it", [](const auto& cluster) {
+        const auto named = waits_for(cluster, "MemberDataLost", {"c-2 has lost its data"});
+        return named.holds ? has_condition(cluster, "Available", "True") : named;
+      }));
+  wait_for_looks(*process_, 3);
+  const auto all = world().run(world().look(ns_));
+  EXPECT_FALSE(all.contains("PersistentVolumeClaim data-c-2"));
+  EXPECT_FALSE(all.contains("Pod c-2"));
+  EXPECT_EQ(application.get("acknowledged"), "yes");
+  EXPECT_TRUE(has_condition(get(kube::kEtcdClusters, "c"), "Available", "True").holds);
+}
+
+// One is a cluster, too.
+TEST_F(MembersInTrouble, AClusterOfOneFormsServesAndIsDeletedButForItsVolume) {
   declare("c", R"({"replicas": 1})");
   wait_until_ready("c");
+  {
+    Application application(world(), key("c"));
+    Writer writer(application, "one/");
+    writer.write(10);
+    EXPECT_THAT(writer.find_lost(), IsEmpty());
+    EXPECT_EQ(application.members().members.size(), 1U);
+  }
   const auto cluster = uid_of(kube::kEtcdClusters, "c");
+  const auto data = data_folder(world(), ns_, "c-0");
   ASSERT_TRUE(find_member_process(cluster, "c-0"));
   world().run(world().remove(kube::kEtcdClusters, key("c")));
   world().run(world().until_all(ns_, 90s, "only the volume is left", [](const Snapshot& all) {
@@ -285,57 +394,26 @@ TEST_F(MembersInTrouble, DeletionEndsThemAndKeepsTheirVolumes) {
                 fmt::format("{} objects", all.size()));
   }));
   EXPECT_FALSE(find_member_process(cluster, "c-0"));
+  EXPECT_TRUE(std::filesystem::exists(data / "member" / "wal"));
 }
 
-// ---- Crashes while a cluster forms ----
-
-class MembersCrash : public ::testing::Test {
- protected:
-  void SetUp() override {
-    if (!fabric_refusal().empty()) GTEST_SKIP() << "no fabric: " << fabric_refusal();
+TEST_F(MembersInTrouble, ThreeAreDeletedButForTheirVolumes) {
+  declare("c");
+  wait_until_ready("c");
+  const auto cluster = uid_of(kube::kEtcdClusters, "c");
+  world().run(world().remove(kube::kEtcdClusters, key("c")));
+  world().run(world().until_all(ns_, 90s, "only the volumes are left", [](const Snapshot& all) {
+    std::vector<std::string> names;
+    for (const auto& [name, object] : all) names.push_back(name);
+    const std::vector<std::string> claims = {"PersistentVolumeClaim data-c-0",
+                                             "PersistentVolumeClaim data-c-1",
+                                             "PersistentVolumeClaim data-c-2"};
+    return Look(names == claims, ::testing::PrintToString(names));
+  }));
+  for (const std::string member : kMembers) {
+    EXPECT_FALSE(find_member_process(cluster, member)) << member;
+    EXPECT_TRUE(std::filesystem::exists(data_folder(world(), ns_, member) / "member" / "wal"));
   }
-
-  // The writes after all Pods were made: with those before, no etcd runs yet, and slice_crash_test
-  // has them.
-  static std::vector<Write> writes_after_pods(const std::vector<Write>& writes) {
-    std::size_t last_pod = 0;
-    for (std::size_t i = 0; i < writes.size(); ++i)
-      if (writes[i].what.starts_with("POST pods ")) last_pod = i;
-    return {writes.begin() + static_cast<std::ptrdiff_t>(last_pod) + 1, writes.end()};
-  }
-
-  // Both ways of dying at these of the reference's writes.
-  static std::vector<Fault> crashes_at(const Outcome& reference,
-                                       const std::function<bool(const Write&)>& wanted) {
-    const auto later = writes_after_pods(reference.writes).size();
-    std::vector<Fault> out;
-    for (auto kind : {Fault::Kind::kCrashBefore, Fault::Kind::kCrashAfter}) {
-      const auto all = faults_at(reference.writes, kind);
-      for (auto i = all.size() - later; i < all.size(); ++i)
-        if (wanted(reference.writes[i])) out.push_back(all[i]);
-    }
-    return out;
-  }
-
-  static void try_all(const CrashPlan& plan, const std::function<bool(const Write&)>& wanted) {
-    auto& world = World::with_nodes();
-    const auto reference = world.run(run_case(world, plan, std::nullopt));
-    const auto faults = crashes_at(reference, wanted);
-    ASSERT_THAT(faults, ::testing::Not(IsEmpty()));
-    expect_no_trace(reference, faults, world.run(run_cases(world, plan, faults)));
-  }
-};
-
-TEST_F(MembersCrash, AtAnyWriteWhileAClusterOfOneFormsLeavesNoTrace) {
-  try_all({.spec = R"({"replicas": 1})", .done = is_ready, .side_by_side = 8},
-          [](const Write&) { return true; });
-}
-
-// Those of the member in the middle stand for all: before and after them, others know what it does
-// not.
-TEST_F(MembersCrash, AtAWriteForOneOfThreeMembersLeavesNoTrace) {
-  try_all({.done = is_ready, .side_by_side = 4},
-          [](const Write& write) { return write.what.ends_with("c-1") && !write.is_status(); });
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -68,6 +69,16 @@ std::optional<std::string> Application::get(const std::string& key) {
   return answer.kvs.front().value;
 }
 
+std::map<std::string, std::string> Application::get_all(const std::string& prefix) {
+  const auto attempt = [&](rt::Deadline deadline) {
+    return api_->range(target_, {.range = etcd::KeyRange::prefix(prefix)}, deadline);
+  };
+  std::map<std::string, std::string> out;
+  for (const auto& kv : world_.run(insist<etcd::RangeAnswer>(world_, attempt)).kvs)
+    out[kv.key] = kv.value;
+  return out;
+}
+
 etcd::MemberList Application::members() {
   const auto attempt = [&](rt::Deadline deadline) { return api_->member_list(target_, deadline); };
   return world_.run(insist<etcd::MemberList>(world_, attempt));
@@ -83,6 +94,26 @@ std::string Application::read_without_certificate() {
     return refused.what();
   }
   return "";
+}
+
+void Writer::write(int count) {
+  for (int i = 0; i < count; ++i) {
+    const auto number = acknowledged_.size();
+    const auto key = fmt::format("{}{:04}", prefix_, number);
+    const auto value = fmt::format("value of {}", number);
+    application_.put(key, value);
+    acknowledged_[key] = value;
+  }
+}
+
+std::vector<std::string> Writer::find_lost() {
+  const auto readable = application_.get_all(prefix_);
+  std::vector<std::string> lost;
+  for (const auto& [key, value] : acknowledged_) {
+    const auto found = readable.find(key);
+    if (found == readable.end() || found->second != value) lost.push_back(key);
+  }
+  return lost;
 }
 
 std::optional<pid_t> find_member_process(const std::string& cluster_uid,
