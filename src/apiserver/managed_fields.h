@@ -32,8 +32,9 @@ struct ApplyConflict {
 };
 
 struct ApplyFailure {
-  std::string error;                     // 400 or 500 with this text, if not empty
-  std::vector<ApplyConflict> conflicts;  // 409 otherwise
+  int status = 500;                      // 400, 409 or 500
+  std::string error;                     // its text; empty if there are conflicts
+  std::vector<ApplyConflict> conflicts;  // of a 409
 };
 
 // The text of a Status 409 and its causes.

@@ -49,7 +49,8 @@ class FieldSet {
   void insert(const std::vector<PathElement>& path);
   bool has(const std::vector<PathElement>& path) const;
 
-  FieldSet operation_union(const FieldSet& other) const;
+  // The paths of both.
+  FieldSet united(const FieldSet& other) const;
   FieldSet intersection(const FieldSet& other) const;
   // The paths of this one that are not in the other.
   FieldSet difference(const FieldSet& other) const;

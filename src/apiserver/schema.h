@@ -18,6 +18,7 @@ namespace quorate::apiserver {
 
 struct Schema;
 class Pattern;  // schema_pattern.h
+class CelRule;  // schema_rules.h
 using SchemaRef = std::shared_ptr<const Schema>;
 
 // One field of an object.
@@ -45,7 +46,8 @@ struct Schema {
   bool int_or_string = false;
   bool embedded_resource = false;
   bool struct_type = false;  // an object of a built-in kind with declared fields
-  std::string name;          // of a built-in type: PodSpec
+  bool omit_zero = false;    // of a built-in kind: left out if it is not set, though a struct
+  std::string name;          // of a built-in type, as Go says it: v1.PodSpec, []v1.Container
   std::string format;        // int32, int64, date-time, byte, ...
 
   // Objects. `order` is that of declaration; either properties or additional ones, not both.
@@ -69,6 +71,7 @@ struct Schema {
   std::shared_ptr<const Pattern> pattern;
 
   std::optional<json::Value> default_value;
+  std::vector<std::shared_ptr<const CelRule>> rules;
 
   // Merging: granular for maps and atomic for lists unless said otherwise.
   Topology topology = Topology::kGranular;
@@ -83,7 +86,6 @@ struct Schema {
 
 // A structural schema from the `openAPIV3Schema` of a CRD. kInvalid with the place for keywords
 // that are not known here: a schema that is not understood must not be taken for one that allows.
-// x-kubernetes-validations are left out: rules run in src/api.
 [[nodiscard]] Result<SchemaRef> parse_schema(const json::Value& openapi);
 
 // Removes what the schema does not declare and gives its paths: `spec.x`, `spec.list[0].y`, in the
@@ -98,6 +100,10 @@ void apply_schema_defaults(json::Value& value, const Schema& schema);
 // `old`, on an update: what was wrong before and has not changed is let pass (ratcheting).
 [[nodiscard]] FieldErrors validate_schema(const json::Value& value, const Schema& schema,
                                           const json::Value* old = nullptr);
+// The rules of x-kubernetes-validations that do not hold. Not to be asked of a value whose types
+// are wrong.
+[[nodiscard]] FieldErrors validate_rules(const json::Value& value, const Schema& schema,
+                                         const json::Value* old = nullptr);
 // Lists of type set and map that hold an element twice.
 [[nodiscard]] FieldErrors validate_list_types(const json::Value& value, const Schema& schema);
 

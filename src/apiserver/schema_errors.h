@@ -57,7 +57,10 @@ using FieldErrors = std::vector<FieldError>;
 // The list for status.details.causes: [{"reason", "message", "field"}, ...].
 [[nodiscard]] json::Array make_causes(const FieldErrors& errors);
 
-// Go's %q of a text.
-[[nodiscard]] std::string quoted(std::string_view text);
+// Go's %q of a text. An object, so that argument-dependent lookup does not find std::quoted.
+struct Quoted {
+  [[nodiscard]] std::string operator()(std::string_view text) const;
+};
+inline constexpr Quoted quoted;
 
 }  // namespace quorate::apiserver

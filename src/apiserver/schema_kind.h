@@ -8,6 +8,7 @@
 #include "apiserver/managed_fields.h"
 #include "apiserver/schema.h"
 #include "apiserver/schema_errors.h"
+#include "apiserver/schema_names.h"
 #include "base/time.h"
 #include "json/document.h"
 #include "rt/clock.h"
@@ -38,9 +39,9 @@ class KindRules {
   virtual bool is_custom() const = 0;
 
   struct Decoded {
-    // Wrong types and the like: a Status 400 with the text. Empty if the object could be read.
+    // Wrong types and the like: why it is undecodable(). Empty if the object could be read.
     std::string error;
-    // Unknown and duplicate fields: warnings, or joined into a 400 (see strict_error) if strict.
+    // Unknown fields, as `unknown field "spec.x"`: warnings, or the reason of a 400 if strict.
     std::vector<std::string> strict;
   };
   // Brings what was sent into the form that is stored: unknown fields are gone, zero values are as
@@ -55,8 +56,9 @@ class KindRules {
   virtual void prepare_for_update(json::Value& object, const json::Value& old,
                                   std::string_view subresource) const = 0;
 
-  // `object` has its name and namespace by now.
+  // `object` has its name and namespace by now. Covers metadata, with the kind's rule for names.
   virtual FieldErrors validate(const json::Value& object) const = 0;
+  // Beside validate_metadata_update, whose errors come first.
   virtual FieldErrors validate_update(const json::Value& object, const json::Value& old,
                                       std::string_view subresource) const = 0;
   virtual std::vector<std::string> warnings(const json::Value& object,
@@ -77,11 +79,16 @@ class KindRules {
 
 // The metadata of any object: names, labels, annotations, owners, finalizers. `namespaced`: a
 // namespace is required, or forbidden.
-[[nodiscard]] FieldErrors validate_metadata(const json::Value& object, bool namespaced);
+[[nodiscard]] FieldErrors validate_metadata(const json::Value& object, bool namespaced,
+                                            NameRule rule = check_path_segment);
 [[nodiscard]] FieldErrors validate_metadata_update(const json::Value& object,
                                                    const json::Value& old);
 
-// `strict decoding error: unknown field "spec.x", unknown field "spec.y"`.
+// The text of a Status 400 for an object that cannot be read: `Pod in version "v1" cannot be
+// handled as a Pod: why`.
+[[nodiscard]] std::string undecodable(std::string_view kind, std::string_view version,
+                                      std::string_view why);
+// Why, of unknown and duplicate fields: `strict decoding error: unknown field "spec.x"`.
 [[nodiscard]] std::string strict_error(const std::vector<std::string>& strict);
 
 }  // namespace quorate::apiserver

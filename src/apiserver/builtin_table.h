@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string_view>
+
+namespace quorate::apiserver {
+
+// The types of the built-in kinds as text, made from k8s.io/api 0.34.4 (names, order, tags and Go
+// types) and from the OpenAPI document of kube-apiserver 1.34.4 (lists and maps). A type is
+//
+//   Name [atomic]: field type tag...; field type tag...
+//
+// where a type is a Go type: `*T` a pointer, `[]T`, `{}T` a map by text (`@Name` if the map type
+// has a name), `$Name` a named text, and a `!` after it says that the field is written even when
+// it is empty (no omitempty). Tags are list=map:keys, list=set, list=atomic, map=atomic, patch=...,
+// key=..., omitzero and default=... (of keys of lists alone).
+extern const std::string_view kPodTypes;
+extern const std::string_view kOtherTypes;
+
+}  // namespace quorate::apiserver

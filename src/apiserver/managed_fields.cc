@@ -1,0 +1,384 @@
+#include "apiserver/managed_fields.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "apiserver/builtin_types.h"
+#include "apiserver/managed_fields_typed.h"
+#include "json/timestamp.h"
+
+namespace quorate::apiserver {
+
+namespace {
+
+constexpr std::string_view kPointer = "/metadata/managedFields";
+constexpr std::string_view kLastApplied =
+    "/metadata/annotations/kubectl.kubernetes.io~1last-applied-configuration";
+constexpr std::size_t kMostUpdaters = 10;
+
+// One line of managedFields. Who it is: manager, operation and subresource, and for updates the
+// version; appliers keep their entry from version to version.
+struct Entry {
+  std::string manager;
+  bool applied = false;
+  std::string api_version;
+  std::string subresource;
+  std::string time;
+  FieldSet fields;
+
+  using Id = std::tuple<std::string, bool, std::string, std::string>;
+  Id id() const { return {manager, applied, applied ? "" : api_version, subresource}; }
+  std::string_view operation() const { return applied ? "Apply" : "Update"; }
+};
+using Entries = std::map<Entry::Id, Entry>;
+
+// Metadata that the server keeps, and what only holds other fields: owned by nobody.
+const FieldSet& stripped() {
+  static const FieldSet kStripped = FieldSet::of_fields(
+      {"apiVersion", "kind", "metadata", "metadata.name", "metadata.namespace",
+       "metadata.creationTimestamp", "metadata.selfLink", "metadata.uid", "metadata.clusterName",
+       "metadata.generation", "metadata.managedFields", "metadata.resourceVersion"});
+  return kStripped;
+}
+
+// Nothing if an entry is not well-formed: then all are taken for lost, as the real server does.
+std::optional<Entries> read_entries(const json::Value& object) {
+  Entries entries;
+  const auto* list = json::find(object, kPointer);
+  if (!list || !list->is_array()) return entries;
+  for (const auto& item : list->get_array()) {
+    Entry entry;
+    entry.manager = json::text_or(item, "/manager", "");
+    const auto operation = json::text_or(item, "/operation", "");
+    entry.applied = operation == "Apply";
+    entry.api_version = json::text_or(item, "/apiVersion", "");
+    entry.subresource = json::text_or(item, "/subresource", "");
+    entry.time = json::text_or(item, "/time", "");
+    if ((operation != "Apply" && operation != "Update") || entry.api_version.empty() ||
+        json::text_or(item, "/fieldsType", "") != "FieldsV1")
+      return std::nullopt;
+    if (const auto* fields = json::find(item, "/fieldsV1")) {
+      auto set = FieldSet::parse(*fields);
+      if (!set) return std::nullopt;
+      entry.fields = std::move(*set);
+    }
+    entries[entry.id()] = std::move(entry);
+  }
+  return entries;
+}
+
+// Ordered as the real server orders: by operation, time, manager, version, subresource.
+void write_entries(json::Value& object, const Entries& entries) {
+  json::remove(object, kPointer);
+  if (entries.empty()) return;
+  std::vector<const Entry*> ordered;
+  for (const auto& [id, entry] : entries) ordered.push_back(&entry);
+  std::sort(ordered.begin(), ordered.end(), [](const Entry* a, const Entry* b) {
+    return std::tuple(a->operation(), std::string_view(a->time), std::string_view(a->manager),
+                      std::string_view(a->api_version), std::string_view(a->subresource)) <
+           std::tuple(b->operation(), std::string_view(b->time), std::string_view(b->manager),
+                      std::string_view(b->api_version), std::string_view(b->subresource));
+  });
+  json::Array list;
+  for (const Entry* entry : ordered) {
+    json::Object item{{"manager", entry->manager},
+                      {"operation", entry->operation()},
+                      {"apiVersion", entry->api_version}};
+    if (!entry->time.empty()) item["time"] = entry->time;
+    item["fieldsType"] = "FieldsV1";
+    item["fieldsV1"] = entry->fields.render();
+    if (!entry->subresource.empty()) item["subresource"] = entry->subresource;
+    list.push_back(std::move(item));
+  }
+  // An object always has metadata, so that this cannot fail.
+  (void)json::put(object, kPointer, std::move(list));
+}
+
+json::Value without_managed(const json::Value& object) {
+  json::Value copy = object;
+  json::remove(copy, kPointer);
+  return copy;
+}
+
+// What an object is before there is one.
+json::Value empty_object(const json::Value& like, const Schema& schema) {
+  json::Value empty = schema.struct_type ? make_zero(schema) : json::Value(json::Object{});
+  empty.as_object()["apiVersion"] = json::text_or(like, "/apiVersion", "");
+  empty.as_object()["kind"] = json::text_or(like, "/kind", "");
+  return empty;
+}
+
+Comparison compare_without(const json::Value& from, const json::Value& to, const Schema& schema,
+                           const FieldSet& reset) {
+  auto out = compare(from, to, schema);
+  out.removed = out.removed.without_below(reset);
+  out.modified = out.modified.without_below(reset);
+  out.added = out.added.without_below(reset);
+  return out;
+}
+
+// Takes what has changed away from everybody but `self`.
+void yield_ownership(Entries& entries, const Comparison& change, const Entry::Id* self) {
+  const auto written = change.modified.united(change.added);
+  for (auto entry = entries.begin(); entry != entries.end();) {
+    if (!self || entry->first != *self)
+      entry->second.fields = entry->second.fields.difference(written).difference(change.removed);
+    entry = entry->second.fields.empty() ? entries.erase(entry) : std::next(entry);
+  }
+}
+
+// The oldest updaters become one, so that there are never more than ten.
+void cap_updaters(Entries& entries) {
+  std::vector<Entry::Id> updaters;
+  for (const auto& [id, entry] : entries)
+    if (!entry.applied) updaters.push_back(id);
+  if (updaters.size() <= kMostUpdaters) return;
+  std::sort(updaters.begin(), updaters.end(), [&](const Entry::Id& a, const Entry::Id& b) {
+    return std::tie(entries.at(a).time, a) < std::tie(entries.at(b).time, b);
+  });
+  std::map<std::string, Entry::Id> first_of_version;
+  auto left = updaters.size();
+  for (std::size_t i = 0; i < updaters.size() && left > kMostUpdaters; ++i) {
+    const Entry entry = entries.at(updaters[i]);
+    const auto [first, is_first] = first_of_version.emplace(entry.api_version, updaters[i]);
+    if (is_first) continue;
+    Entry bucket;
+    bucket.manager = "ancient-changes";
+    bucket.api_version = entry.api_version;
+    const auto id = bucket.id();
+    if (!entries.contains(id)) {
+      bucket.fields = entries.at(first->second).fields;
+      entries.erase(first->second);
+      entries.emplace(id, bucket);
+    }
+    auto& ancient = entries.at(id);
+    ancient.fields = ancient.fields.united(entry.fields);
+    ancient.time = entry.time;
+    entries.erase(updaters[i]);
+    --left;
+  }
+}
+
+void own_changes(Entries& entries, const json::Value& from, const json::Value& to,
+                 const Schema& schema, Entry self, const FieldSet& reset, std::string time) {
+  const auto change = compare_without(from, to, schema, reset);
+  yield_ownership(entries, change, nullptr);
+  auto taken = change.modified.united(change.added).difference(stripped());
+  if (!taken.empty()) {
+    auto& mine = entries.try_emplace(self.id(), self).first->second;
+    mine.fields = mine.fields.united(taken);
+    mine.time = std::move(time);
+  }
+  cap_updaters(entries);
+}
+
+bool is_reset(const json::Value& object) {
+  const auto* list = json::find(object, kPointer);
+  if (!list || !list->is_array()) return false;
+  const auto& array = list->get_array();
+  return array.empty() ||
+         (array.size() == 1 && array[0].is_object() && array[0].get_object().empty());
+}
+
+Entries entries_of_update(const json::Value& object, const json::Value& live,
+                          const Writer& writer) {
+  if (writer.subresource.empty()) {
+    if (is_reset(object)) return {};
+    if (auto sent = read_entries(object); sent && !sent->empty()) return std::move(*sent);
+  }
+  return read_entries(live).value_or(Entries{});
+}
+
+Entry make_entry(const Writer& writer, bool applied) {
+  return {writer.manager.empty() ? "unknown" : writer.manager,
+          applied,
+          writer.api_version,
+          writer.subresource,
+          "",
+          {}};
+}
+
+// Removes what this applier applied before, applies no more, and nobody else owns.
+json::Value prune_unapplied(const json::Value& merged, const FieldSet& last, const Entries& entries,
+                            const Schema& schema) {
+  if (last.empty()) return merged;
+  const auto last_named = with_named_fields(last, schema);
+  const auto merged_named = with_named_fields(fields_of(merged, schema), schema);
+  auto pruned = without_fields(merged, last_named, schema);
+
+  FieldSet owned;
+  for (const auto& [id, entry] : entries) owned = owned.united(entry.fields);
+  const auto kept =
+      with_named_fields(fields_of(pruned, schema), schema).united(with_named_fields(owned, schema));
+  pruned = without_fields(merged, merged_named.difference(kept), schema);
+
+  const auto pruned_named = with_named_fields(fields_of(pruned, schema), schema);
+  return without_fields(merged, merged_named.difference(pruned_named).intersection(last_named),
+                        schema);
+}
+
+std::string describe(const Entry& entry) {
+  auto text = quoted(entry.manager);
+  if (!entry.subresource.empty())
+    text += fmt::format(" with subresource {}", quoted(entry.subresource));
+  if (!entry.applied) text += fmt::format(" using {}", entry.api_version);
+  return text;
+}
+
+// What somebody else owns among the changes, by manager.
+std::vector<std::pair<const Entry*, FieldSet>> find_conflicts(const Entries& entries,
+                                                              const Comparison& change,
+                                                              const Entry::Id& self) {
+  std::vector<std::pair<const Entry*, FieldSet>> conflicts;
+  const auto written = change.modified.united(change.added);
+  for (const auto& [id, entry] : entries) {
+    if (id == self) continue;
+    if (auto both = entry.fields.intersection(written); !both.empty())
+      conflicts.emplace_back(&entry, std::move(both));
+  }
+  return conflicts;
+}
+
+// `kubectl apply --server-side` after client-side applies: what the annotation says was applied,
+// and still stands, may be taken over.
+FieldSet takeover_of_kubectl(const json::Value& live, const Schema& schema) {
+  auto last = json::parse(json::text_or(live, kLastApplied, ""));
+  if (!last || !last->is_object() ||
+      json::text_or(*last, "/apiVersion", "") != json::text_or(live, "/apiVersion", "-"))
+    return {};
+  const auto change = compare(*last, live, schema);
+  return fields_of(*last, schema)
+      .difference(change.modified)
+      .difference(change.added)
+      .difference(change.removed);
+}
+
+Applied refused(int status, std::string error) {
+  Applied out;
+  out.failure.status = status;
+  out.failure.error = std::move(error);
+  return out;
+}
+
+// Group, version and kind as the real server's messages say them: `/v1, Kind=Pod`.
+std::string describe_object(const json::Value& object) {
+  const std::string version(json::text_or(object, "/apiVersion", ""));
+  return fmt::format("{}/{}; {}, Kind={}", json::text_or(object, "/metadata/namespace", ""),
+                     json::text_or(object, "/metadata/name", ""),
+                     version.find('/') == std::string::npos ? "/" + version : version,
+                     json::text_or(object, "/kind", ""));
+}
+
+}  // namespace
+
+void track_update(json::Value& object, const json::Value& live, const Schema& schema,
+                  const Writer& writer, const FieldSet& reset) {
+  auto entries = entries_of_update(object, live, writer);
+  json::remove(object, kPointer);
+  // An object that has lost its owners is left alone until somebody applies.
+  if (entries.empty() && !live.is_null()) return;
+  const auto before = live.is_null() ? empty_object(object, schema) : without_managed(live);
+  own_changes(entries, before, object, schema, make_entry(writer, false), reset,
+              json::render_time(writer.now));
+  write_entries(object, entries);
+}
+
+Applied apply_configuration(const json::Value& live, const json::Value& config,
+                            const Schema& schema, const Writer& writer, bool force,
+                            const FieldSet& reset) {
+  if (const auto* sent = json::find(config, kPointer); sent && !sent->is_null())
+    return refused(400, "metadata.managedFields must be nil");
+  if (auto misfit = find_misfit(config, schema))
+    return refused(500, fmt::format("failed to create typed patch object ({}): {}",
+                                    describe_object(config), *misfit));
+
+  const auto before = live.is_null() ? empty_object(config, schema) : without_managed(live);
+  auto entries = read_entries(live).value_or(Entries{});
+  const auto time = json::render_time(writer.now);
+  if (entries.empty() && !live.is_null()) {
+    Writer earlier = writer;
+    earlier.manager = "before-first-apply";
+    own_changes(entries, empty_object(live, schema), before, schema, make_entry(earlier, false),
+                reset, time);
+  }
+
+  auto self = make_entry(writer, true);
+  const auto id = self.id();
+  FieldSet last;
+  if (const auto mine = entries.find(id); mine != entries.end()) {
+    last = mine->second.fields;
+    self.time = mine->second.time;
+  }
+  self.fields = fields_of(config, schema).without_below(reset);
+  entries[id] = self;
+  auto object = prune_unapplied(merge_typed(before, config, schema), last, entries, schema);
+
+  const auto change = compare_without(before, object, schema, reset);
+  auto conflicts = find_conflicts(entries, change, id);
+  if (!force && !conflicts.empty()) {
+    const auto allowed =
+        writer.manager == "kubectl" ? takeover_of_kubectl(before, schema) : FieldSet();
+    Applied out;
+    out.failure.status = 409;
+    for (const auto& [entry, fields] : conflicts)
+      for (const auto& field : fields.difference(allowed).texts())
+        out.failure.conflicts.push_back({describe(*entry), field});
+    if (!out.failure.conflicts.empty()) return out;
+  }
+  yield_ownership(entries, change, &id);
+  if (const auto mine = entries.find(id); mine != entries.end()) {
+    mine->second.fields = mine->second.fields.difference(stripped());
+    if (!json::equal(before, object)) mine->second.time = time;
+    if (mine->second.fields.empty()) entries.erase(mine);
+  }
+  if (writer.manager == "kubectl" && !json::text_or(object, kLastApplied, "").empty()) {
+    json::Value applied = config;
+    json::remove(applied, kLastApplied);
+    (void)json::put(object, kLastApplied, json::Value(json::render(applied) + "\n"));
+  }
+  write_entries(object, entries);
+  Applied out;
+  out.object = std::move(object);
+  return out;
+}
+
+std::string conflict_message(const std::vector<ApplyConflict>& conflicts) {
+  if (conflicts.size() == 1)
+    return fmt::format("Apply failed with 1 conflict: conflict with {}: {}", conflicts[0].manager,
+                       conflicts[0].field);
+  std::map<std::string, std::vector<std::string>> by_manager;
+  for (const auto& conflict : conflicts) by_manager[conflict.manager].push_back(conflict.field);
+  std::vector<std::string> lines;
+  for (const auto& [manager, fields] : by_manager) {
+    lines.push_back(fmt::format("conflicts with {}:", manager));
+    for (const auto& field : fields) lines.push_back("- " + field);
+  }
+  return fmt::format("Apply failed with {} conflicts: {}", conflicts.size(),
+                     fmt::join(lines, "\n"));
+}
+
+json::Array conflict_causes(const std::vector<ApplyConflict>& conflicts) {
+  json::Array causes;
+  for (const auto& conflict : conflicts)
+    causes.push_back(json::Object{{"reason", "FieldManagerConflict"},
+                                  {"message", "conflict with " + conflict.manager},
+                                  {"field", conflict.field}});
+  return causes;
+}
+
+bool same_but_for_managed_times(const json::Value& object, const json::Value& old) {
+  const auto without_times = [](const json::Value& value) {
+    json::Value copy = value;
+    if (auto* list = json::find(copy, kPointer); list && list->is_array())
+      for (auto& entry : list->get_array()) json::remove(entry, "/time");
+    return copy;
+  };
+  return json::equal(without_times(object), without_times(old));
+}
+
+}  // namespace quorate::apiserver
