@@ -1,4 +1,6 @@
 """A real Kubernetes control plane on loopback: etcd, kube-apiserver, controller-manager, scheduler. Ended by pid."""
+import ctypes
+import functools
 import json
 import os
 import pathlib
@@ -13,6 +15,7 @@ class Failed(Exception):
     """Something did not come about; the message says what, and where its log is."""
 
 
+@functools.cache
 def part(name):
     """The folder of a real part that tests/parts/build has made."""
     return pathlib.Path(subprocess.run([root / "tests/parts/build", "--path", name], check=True, capture_output=True, text=True).stdout.strip())
@@ -29,8 +32,13 @@ def wait_for(what, condition, seconds=60, nap=0.1):
     raise Failed(f"{what}: not within {seconds} s")
 
 
+def die_with_parent():
+    """For the child, before it becomes the program: killed when the thread that started it ends, however that ends."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+
 class Processes:
-    """Starts programs in their own process groups, with a log each, and ends them in reverse order."""
+    """Starts programs in their own process groups, with a log each, and ends them in reverse order. None outlives this process."""
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
@@ -40,14 +48,18 @@ class Processes:
     def start(self, name, *command, env=None):
         log = self.folder / "logs" / f"{name}.log"
         process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=log.open("ab"), stderr=subprocess.STDOUT,
-                                   env={**os.environ, **(env or {})}, start_new_session=True)
+                                   env={**os.environ, **(env or {})}, start_new_session=True, preexec_fn=die_with_parent)
         self.running.append((name, process))
         return process
 
     def check(self):
         for name, process in self.running:
             if process.poll() is not None:
-                raise Failed(f"{name} ended with {process.returncode}; see {self.folder / 'logs' / (name + '.log')}")
+                raise Failed(f"{name} ended with {process.returncode}; the end of its log:\n{self.tail(name)}")
+
+    def tail(self, name, lines=5):
+        log = (self.folder / "logs" / f"{name}.log").read_text(errors="replace")
+        return "\n".join(log.rstrip().split("\n")[-lines:])
 
     def end(self):
         for name, process in reversed(self.running):
@@ -129,7 +141,8 @@ class ControlPlane:
         return self.kubectl("get", "--raw", "/readyz", check=False).returncode == 0
 
     def kubectl(self, *words, check=True, **kwargs):
-        done = subprocess.run([str(self.kubectl_program), "--kubeconfig", str(self.kubeconfig), *map(str, words)], capture_output=True, text=True, **kwargs)
+        done = subprocess.run([str(self.kubectl_program), "--kubeconfig", str(self.kubeconfig), "--cache-dir", str(self.folder / "kubectl-cache"),
+                               *map(str, words)], capture_output=True, text=True, **kwargs)
         if check and done.returncode != 0:
             raise Failed(f"kubectl {' '.join(map(str, words))}: {done.stderr.strip()}")
         return done

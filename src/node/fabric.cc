@@ -18,12 +18,15 @@
 #include "node/namespaces.h"
 #include "node/netlink.h"
 #include "node/refusal.h"
+#include "node/services.h"
 #include "node/small_file.h"
+#include "rt/exec.h"
 
 namespace quorate::node {
 namespace {
 
 std::string state_file(const std::string& directory) { return directory + "/fabric"; }
+std::string resolver_file(const std::string& directory) { return directory + "/resolv.conf"; }
 
 // A failed step of the holder: the call and its errno, explained by the parent.
 struct Refused {
@@ -69,7 +72,20 @@ Result<void> lay_wires() {
   return netlink.add_local_route(layout::kServices);
 }
 
-Step make_namespaces() {
+// Whoever asks for a name inside asks the fabric's DNS. A machine without this file has no resolver
+// that could be told.
+Step cover_resolver(const std::string& file) {
+  constexpr const char* kCovered = "/etc/resolv.conf";
+  auto text = fmt::format("search svc.{0} {0}\nnameserver {1}\noptions ndots:5\n", kClusterDomain,
+                          layout::kFabric.text());
+  if (auto written = write_small_file(file, text, 0644); !written)
+    return refused(fmt::format("write {}", file), written.error().status().value_or(EIO));
+  if (::mount(file.c_str(), kCovered, nullptr, MS_BIND, nullptr) != 0 && errno != ENOENT)
+    return refused(fmt::format("mount(\"{}\", MS_BIND)", kCovered));
+  return {};
+}
+
+Step make_namespaces(const std::string& directory) {
   if (auto done = become_root_inside(); !done) return done;
   if (::unshare(CLONE_NEWNET) != 0) return refused("unshare(CLONE_NEWNET)");
   if (::unshare(CLONE_NEWNS) != 0) return refused("unshare(CLONE_NEWNS)");
@@ -78,6 +94,7 @@ Step make_namespaces() {
   if (::unshare(CLONE_NEWIPC) != 0) return refused("unshare(CLONE_NEWIPC)");
   if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
     return refused("mount(\"/\", MS_REC | MS_PRIVATE)");
+  if (auto done = cover_resolver(resolver_file(directory)); !done) return done;
   if (auto done = lay_wires(); !done) {
     const auto& error = done.error();
     auto call = error.text();
@@ -88,16 +105,16 @@ Step make_namespaces() {
 }
 
 // The holder's whole life. Says nothing on `report` but why it could not; then closes it.
-[[noreturn]] void hold(rt::Fd report, bool outlives_maker, int maker) {
+[[noreturn]] void hold(rt::Fd report, const Fabric::Options& options, int maker) {
   // Others of the same user enter by /proc/PID/ns, which the kernel allows only if this process is
   // "dumpable"; one whose maker changed its user id is not.
   ::prctl(PR_SET_DUMPABLE, 1);
   ::prctl(PR_SET_NAME, "quorate-fabric");
-  if (!outlives_maker) {
+  if (!options.outlives_maker) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != maker) ::_exit(1);
   }
-  if (auto made = make_namespaces(); !made) {
+  if (auto made = make_namespaces(options.directory); !made) {
     auto text = fmt::format("{} {}", made.error().number, made.error().call);
     auto told = ::write(report.get(), text.data(), text.size());
     ::_exit(told < 0 ? 2 : 1);
@@ -106,7 +123,7 @@ Step make_namespaces() {
   for (int standard = 0; standard < 3; ++standard) ::dup2(null.get(), standard);
   ::signal(SIGTERM, SIG_DFL);
   ::signal(SIGINT, SIG_IGN);  // a Ctrl-C on the maker's terminal is for the maker to act on
-  if (outlives_maker) ::setsid();
+  if (options.outlives_maker) ::setsid();
   // Everything else that was open is the maker's, `report` included: closing it says "ready".
   ::close_range(3, UINT_MAX, 0);
   while (true) ::pause();
@@ -141,16 +158,13 @@ Result<bool> is_own(int fd, const char* kind) {
 }  // namespace
 
 Result<Fabric> Fabric::make(const Options& options) {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return fail(errno_error("pipe", errno));
-  rt::Fd read_end(ends[0]);
-  rt::Fd write_end(ends[1]);
+  TRY(auto pipe, rt::make_pipe());
   int maker = ::getpid();
   int pid = ::fork();
   if (pid < 0) return fail(errno_error("fork", errno));
-  if (pid == 0) hold(std::move(write_end), options.outlives_maker, maker);
-  write_end.reset();
-  auto told = read_to_end(read_end.get());
+  if (pid == 0) hold(std::move(pipe.write), options, maker);
+  pipe.write.reset();
+  auto told = read_to_end(pipe.read.get());
   if (!told.empty()) {
     ::waitpid(pid, nullptr, 0);
     char* rest = nullptr;
@@ -212,7 +226,8 @@ void Fabric::end() {
   holder_.signal(SIGKILL);
   ::waitpid(holder_.pid, nullptr, 0);  // reaps it if it is a child of ours
   std::error_code ignored;
-  std::filesystem::remove(state_file(directory_), ignored);
+  for (const auto& file : {state_file(directory_), resolver_file(directory_)})
+    std::filesystem::remove(file, ignored);
 }
 
 }  // namespace quorate::node

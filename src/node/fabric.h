@@ -10,7 +10,8 @@ namespace quorate::node {
 // One user + network + mount (and UTS and IPC) namespace with a bridge: the wire between nodes, and
 // the machine on which API server, operator, DNS and the nodes' own processes run. It is held by a
 // small process, so nodes may die and come back in it. Nothing in it can reach outside; a listener
-// that was opened before entering still serves the host's loopback (see forward.h).
+// that was opened before entering still serves the host's loopback. Names of Services are resolved
+// in it, by the DNS that nodes run: its /etc/resolv.conf says so.
 //
 // Inside, the user who made it is uid 0, and the only user there is. Works for ordinary users;
 // where the kernel refuses, the error says what is refused and which setting would allow it.

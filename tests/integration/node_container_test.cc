@@ -20,18 +20,9 @@ namespace {
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
-class ContainerTest : public testing::TestWithParam<As> {
- protected:
-  void SetUp() override {
-    if (GetParam() == As::kNobody && !is_root())
-      GTEST_SKIP() << "only root can become uid 65534; the other case covers an ordinary user";
-  }
-};
-
-std::string name_of(const testing::TestParamInfo<As>& info) {
-  return info.param == As::kNobody ? "Nobody" : "Self";
-}
-INSTANTIATE_TEST_SUITE_P(Users, ContainerTest, testing::Values(As::kSelf, As::kNobody), name_of);
+class ContainerTest : public ByEachUser {};
+INSTANTIATE_TEST_SUITE_P(Users, ContainerTest, testing::Values(As::kSelf, As::kNobody),
+                         ByEachUser::name);
 
 void wait_until_carried(Wires& wires, const PodSpaces& pod, Ipv4 address) {
   support::eventually(10s, "the cable carries",

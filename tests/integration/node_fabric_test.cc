@@ -1,5 +1,6 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -10,26 +11,18 @@
 #include "node/ipv4.h"
 #include "node/namespaces.h"
 #include "node/netlink.h"
+#include "node/nodes.h"
 #include "rt/fd.h"
 #include "tests/integration/node_rig.h"
+#include "tests/support/temp_dir.h"
 #include "tests/support/wait.h"
 
 namespace quorate::node {
 namespace {
 
-// Every test here is run by an ordinary user, and by root if root runs the suite.
-class FabricTest : public testing::TestWithParam<As> {
- protected:
-  void SetUp() override {
-    if (GetParam() == As::kNobody && !is_root())
-      GTEST_SKIP() << "only root can become uid 65534; the other case covers an ordinary user";
-  }
-};
-
-std::string name_of(const testing::TestParamInfo<As>& info) {
-  return info.param == As::kNobody ? "Nobody" : "Self";
-}
-INSTANTIATE_TEST_SUITE_P(Users, FabricTest, testing::Values(As::kSelf, As::kNobody), name_of);
+class FabricTest : public ByEachUser {};
+INSTANTIATE_TEST_SUITE_P(Users, FabricTest, testing::Values(As::kSelf, As::kNobody),
+                         ByEachUser::name);
 
 ino_t network_of(const char* pid) {
   struct stat facts {};
@@ -65,9 +58,13 @@ TEST_P(FabricTest, IsEnteredByOthersOfTheSameUserAndEndsByItself) {
       ASSERT_TRUE(found) << found.error().text();
       ASSERT_TRUE(found->enter());
       EXPECT_NE(network_of("self"), outside);
+      EXPECT_EQ(support::read_file("/etc/resolv.conf"),
+                "search svc.cluster.local cluster.local\nnameserver 198.18.255.1\noptions "
+                "ndots:5\n");
       EXPECT_EQ(::geteuid(), 0u);
     });
     EXPECT_EQ(network_of("self"), outside);
+    EXPECT_EQ(support::read_file("/etc/resolv.conf").find("198.18.255.1"), std::string::npos);
     fabric->end();
     EXPECT_EQ(Fabric::find(scratch.path()).error().code(), Code::kNotFound);
   });
@@ -112,6 +109,44 @@ TEST_P(FabricTest, AListenerOpenedBeforeEnteringStillServesTheHost) {
       EXPECT_NE(::connect(inside.get(), reinterpret_cast<sockaddr*>(&bound), size), 0);
     });
     fabric->end();
+  });
+}
+
+// The limit of a user namespace that this process makes for itself: the machine's stays as it is.
+bool forbid_more_user_namespaces() {
+  auto write = [](const char* path, const std::string& text) {
+    rt::Fd fd(::open(path, O_WRONLY | O_CLOEXEC));
+    return fd && ::write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  };
+  auto user = std::to_string(::geteuid());
+  return ::unshare(CLONE_NEWUSER) == 0 && write("/proc/self/setgroups", "deny") &&
+         write("/proc/self/uid_map", "0 " + user + " 1") &&
+         write("/proc/sys/user/max_user_namespaces", "0");
+}
+
+TEST_P(FabricTest, WhereTheKernelRefusesItSaysWhatAndHowToAllowIt) {
+  Scratch scratch(GetParam());
+  run_apart(GetParam(), [&] {
+    ASSERT_TRUE(forbid_more_user_namespaces()) << std::strerror(errno);
+    auto fabric = Fabric::make({scratch.path()});
+    ASSERT_FALSE(fabric);
+    EXPECT_EQ(fabric.error().text(),
+              "make the fabric: unshare(CLONE_NEWUSER): no space left on device; "
+              "user.max_user_namespaces is 0 here: `sysctl -w user.max_user_namespaces=15000` (as "
+              "root) allows it");
+    EXPECT_FALSE(std::filesystem::exists(scratch.path() + "/fabric"));
+  });
+}
+
+TEST_P(FabricTest, NodesOutsideOfOneAreTurnedAwayWithTheWayIn) {
+  Scratch scratch(GetParam());
+  run_apart(GetParam(), [&] {
+    auto prepared = prepare_node_process(scratch.path());
+    ASSERT_FALSE(prepared);
+    EXPECT_EQ(prepared.error().code(), Code::kInvalid);
+    EXPECT_EQ(prepared.error().text(),
+              "nodes run inside of a fabric, and this is none: use `quorate fabric --dir FOLDER -- "
+              "quorate node ...`");
   });
 }
 

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 
 void with_world(World::Options options, const std::function<void(World&)>& body) {
-  Scratch scratch;
+  Scratch scratch(options.who);
   run_apart(As::kSelf, [&] {
     World world(scratch.path(), options);
     try {
@@ -51,8 +51,12 @@ void await_log(World& world, const std::string& pod, int attempt, const std::str
   });
 }
 
-TEST(NodePods, RunWithVolumesEnvironmentFilesAndNames) {
-  with_world({.nodes = 2}, [](World& world) {
+class NodePodsOf : public ByEachUser {};
+INSTANTIATE_TEST_SUITE_P(Users, NodePodsOf, testing::Values(As::kSelf, As::kNobody),
+                         ByEachUser::name);
+
+TEST_P(NodePodsOf, RunWithVolumesEnvironmentFilesAndNames) {
+  with_world({.who = GetParam(), .nodes = 2}, [](World& world) {
     world.apply(R"(
 apiVersion: v1
 kind: Secret
@@ -259,6 +263,9 @@ TEST(NodePods, ProbesDecideReadinessAndRestarts) {
                    probe("livenessProbe", R"("failureThreshold":1,"tcpSocket":{"port":9})")));
     world.await_ready("http");
     world.await("pod", "dies", "/status/containerStatuses/0/restartCount", "1");
+    EXPECT_EQ(*json::integer_at(world.get("pod", "dies"),
+                                "/status/containerStatuses/0/lastState/terminated/exitCode"),
+              137);
     world.await("pod", "exec", "/status/phase", "Running");
     auto exec = world.get("pod", "exec");
     EXPECT_EQ(*json::flag_at(exec, "/status/containerStatuses/0/ready"), false);

@@ -7,10 +7,12 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <stdexcept>
 #include <string>
 
 namespace quorate::node {
@@ -41,15 +43,16 @@ class Scratch {
   std::string path_;
 };
 
-namespace detail {
+// In a process that was just forked: from now on it is that user, and it dies with its parent.
 inline bool become(As who) {
-  if (who == As::kSelf) return true;
   // A process that gives up root is not "dumpable" any more, and its /proc/self is root's; one that
   // was started by that user is.
-  return ::setgroups(0, nullptr) == 0 && ::setresgid(kNobody, kNobody, kNobody) == 0 &&
-         ::setresuid(kNobody, kNobody, kNobody) == 0 && ::prctl(PR_SET_DUMPABLE, 1) == 0;
+  if (who == As::kNobody &&
+      (::setgroups(0, nullptr) != 0 || ::setresgid(kNobody, kNobody, kNobody) != 0 ||
+       ::setresuid(kNobody, kNobody, kNobody) != 0 || ::prctl(PR_SET_DUMPABLE, 1) != 0))
+    return false;
+  return ::prctl(PR_SET_PDEATHSIG, SIGKILL) == 0;  // a change of the user would undo it
 }
-}  // namespace detail
 
 // Runs `body` in a process of its own, since entering namespaces cannot be undone. Its expectations
 // count; what it prints is seen.
@@ -58,9 +61,8 @@ inline void run_apart(As who, const std::function<void()>& body) {
   int pid = ::fork();
   ASSERT_GE(pid, 0);
   if (pid == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     int code = 1;
-    if (detail::become(who)) {
+    if (become(who)) {
       try {
         body();
         code = ::testing::Test::HasFailure() ? 1 : 0;
@@ -81,5 +83,19 @@ inline void run_apart(As who, const std::function<void()>& body) {
 }
 
 inline bool is_root() { return ::geteuid() == 0; }
+
+// A test that is run by an ordinary user, and by root if root runs the suite.
+class ByEachUser : public testing::TestWithParam<As> {
+ public:
+  static std::string name(const testing::TestParamInfo<As>& info) {
+    return info.param == As::kNobody ? "Nobody" : "Self";
+  }
+
+ protected:
+  void SetUp() override {
+    if (GetParam() == As::kNobody && !is_root())
+      GTEST_SKIP() << "only root can become uid 65534; the other case covers an ordinary user";
+  }
+};
 
 }  // namespace quorate::node

@@ -1,13 +1,17 @@
 #include "tests/integration/node_world.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
+#include <algorithm>
 #include <csignal>
 #include <fstream>
 #include <sstream>
 
 #include "node/fabric.h"
+#include "rt/fd.h"
 #include "tests/support/fixture_error.h"
+#include "tests/support/temp_dir.h"
 #include "tests/support/wait.h"
 
 namespace quorate::node {
@@ -17,7 +21,8 @@ namespace fs = std::filesystem;
 using support::FixtureError;
 using support::Look;
 
-std::string read_file(const fs::path& path) {
+// Empty if there is none: processes come and go.
+std::string read_if_there(const fs::path& path) {
   std::ostringstream out;
   out << std::ifstream(path).rdbuf();
   return out.str();
@@ -33,17 +38,22 @@ void NodeProcess::start() {
   std::fflush(nullptr);
   pid_ = ::fork();
   if (pid_ < 0) throw FixtureError("fork failed");
-  if (pid_ > 0) return;
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  int log = ::open(log_.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
+  if (pid_ == 0) live();
+}
+
+void NodeProcess::live() const {
+  int log = ::open((directory_ + "/nodes.log").c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
   ::dup2(log, 2);
+  if (!become(who_)) ::_exit(2);
   RunNodesOptions run;
   run.kubeconfig = kubeconfig_;
   run.nodes = options_;
   run.log_format = LogFormat::kHuman;
   run.log_level = LogLevel::kDebug;
-  auto ended = run_nodes(std::move(run));
-  if (!ended) std::fprintf(stderr, "run_nodes: %s\n", ended.error().text().c_str());
+  auto fabric = Fabric::find(directory_);
+  auto ended = fabric ? fabric->enter() : Result<void>(fail(fabric.error()));
+  if (ended) ended = run_nodes(std::move(run));
+  if (!ended) std::fprintf(stderr, "nodes: %s\n", ended.error().text().c_str());
   std::fflush(nullptr);
   ::_exit(ended ? 0 : 1);
 }
@@ -62,10 +72,50 @@ void NodeProcess::kill() {
   pid_ = 0;
 }
 
-World::World(const std::string& directory, Options options) : directory_(directory) {
-  auto fabric = Fabric::make({directory});
+// The fabric is made by a process of that user, which is there for nothing else and dies with us.
+void World::enter_fabric(As who) {
+  int ends[2];
+  if (::pipe(ends) != 0) throw FixtureError("pipe failed");
+  rt::Fd told(ends[0]);
+  rt::Fd tell(ends[1]);
+  std::fflush(nullptr);
+  int maker = ::fork();
+  if (maker < 0) throw FixtureError("fork failed");
+  if (maker == 0) {
+    if (!become(who)) ::_exit(2);
+    auto made = Fabric::make({directory_});
+    auto text = made ? std::string() : made.error().text();
+    auto written = ::write(tell.get(), text.data(), text.size());
+    tell.reset();
+    if (!made || written < 0) ::_exit(1);
+    while (true) ::pause();
+  }
+  tell.reset();
+  char refusal[1024];
+  auto size = ::read(told.get(), refusal, sizeof refusal);
+  if (size != 0)
+    throw FixtureError(std::string(refusal, static_cast<std::size_t>(std::max<ssize_t>(size, 0))));
+  auto fabric = Fabric::find(directory_);
   if (!fabric) throw FixtureError(fabric.error().text());
-  if (auto entered = fabric->enter(); !entered) throw FixtureError(entered.error().text());
+  auto entered = fabric->enter();
+  if (!entered) throw FixtureError(entered.error().text());
+}
+
+// For the nodes' user: nothing of what the control plane keeps is readable to others.
+std::string World::write_kubeconfig() const {
+  auto ca = directory_ + "/ca.crt";
+  support::write_file(ca, support::read_file(kube_->ca()));
+  auto text = support::read_file(kube_->admin_kubeconfig());
+  auto theirs = kube_->ca().string();
+  text.replace(text.find(theirs), theirs.size(), ca);
+  auto file = directory_ + "/admin.kubeconfig";
+  support::write_file(file, text);
+  for (const auto& path : {ca, file}) ::chmod(path.c_str(), 0644);
+  return file;
+}
+
+World::World(const std::string& directory, Options options) : directory_(directory) {
+  enter_fabric(options.who);
   support::KubeOptions kube;
   kube.controller_manager = true;
   kube.scheduler = true;
@@ -78,8 +128,7 @@ World::World(const std::string& directory, Options options) : directory_(directo
   fs::create_directories(directory + "/image");
   if (auto added = nodes.images.add("test=" + directory + "/image"); !added)
     throw FixtureError(added.error().text());
-  nodes_ =
-      std::make_unique<NodeProcess>(kube_->admin_kubeconfig(), nodes, directory + "/nodes.log");
+  nodes_ = std::make_unique<NodeProcess>(options.who, directory, write_kubeconfig(), nodes);
   nodes_->start();
   for (int number = 1; number <= options.nodes; ++number)
     await("node", "node-" + std::to_string(number), "/status/conditions/3/status", "True");
@@ -137,7 +186,7 @@ std::string World::log_of(const std::string& pod, const std::string& container, 
     std::error_code ignored;
     for (const auto& logs : fs::directory_iterator(node.path() / "logs", ignored))
       if (logs.path().filename().string().starts_with("default_" + pod + "_"))
-        return read_file(logs.path() / container / (std::to_string(attempt) + ".log"));
+        return read_if_there(logs.path() / container / (std::to_string(attempt) + ".log"));
   }
   return "";
 }
@@ -145,7 +194,7 @@ std::string World::log_of(const std::string& pod, const std::string& container, 
 std::vector<std::string> processes_named(const std::string& marker) {
   std::vector<std::string> out;
   for (const auto& entry : fs::directory_iterator("/proc")) {
-    auto command = read_file(entry.path() / "cmdline");
+    auto command = read_if_there(entry.path() / "cmdline");
     if (command.find(marker) != std::string::npos)
       out.push_back(entry.path().filename().string() + " " + command);
   }

@@ -14,8 +14,12 @@ namespace quorate::node {
 // A process that plays nodes, as `quorate node` does.
 class NodeProcess {
  public:
-  NodeProcess(std::string kubeconfig, NodesOptions options, std::string log)
-      : kubeconfig_(std::move(kubeconfig)), options_(std::move(options)), log_(std::move(log)) {}
+  // `directory` is that of the fabric, which the process enters.
+  NodeProcess(As who, std::string directory, std::string kubeconfig, NodesOptions options)
+      : who_(who),
+        directory_(std::move(directory)),
+        kubeconfig_(std::move(kubeconfig)),
+        options_(std::move(options)) {}
   ~NodeProcess();
 
   void start();
@@ -25,17 +29,22 @@ class NodeProcess {
   NodesOptions& options() { return options_; }  // of the next start
 
  private:
+  [[noreturn]] void live() const;
+
+  As who_;
+  std::string directory_;
   std::string kubeconfig_;
   NodesOptions options_;
-  std::string log_;
   int pid_ = 0;
 };
 
-// A fabric that this process has entered, a real control plane in it, and nodes. To be made in a
-// process of its own (run_apart).
+// A fabric whose network this process has entered, a real control plane in it, and nodes. To be
+// made in a process of its own (run_apart). Fabric and nodes belong to the given user; the control
+// plane, which knows nothing of them, to this process.
 class World {
  public:
   struct Options {
+    As who = As::kSelf;
     int nodes = 1;
     Duration backoff_base = std::chrono::seconds(10);
   };
@@ -58,6 +67,9 @@ class World {
   const std::string& directory() const { return directory_; }
 
  private:
+  void enter_fabric(As who);
+  std::string write_kubeconfig() const;
+
   std::string directory_;
   std::unique_ptr<support::KubeCluster> kube_;
   std::unique_ptr<NodeProcess> nodes_;
