@@ -68,7 +68,7 @@ Outcome<Picture> choose_picture(const Storage& storage, const Kind& kind,
     return fail(
         bad_request(fmt::format("invalid resource version: resourceVersion: Invalid value: {}: "
                                 "strconv.ParseUint: parsing {}: invalid syntax",
-                                apiserver::quoted(wanted), apiserver::quoted(wanted))));
+                                quoted(wanted), quoted(wanted))));
   if (*asked > storage.version()) return fail(version_too_large(*asked, storage.version()));
   const bool exact = request.version_match == "Exact" ||
                      (request.version_match.empty() && request.limit > 0 && *asked > 0);

@@ -23,7 +23,7 @@ Outcome<std::int64_t> number(const Query& query, const std::string& name) {
   const auto parsed = parse_integer(value);
   if (!parsed)
     return fail(bad_request(
-        fmt::format("strconv.ParseInt: parsing {}: invalid syntax", apiserver::quoted(value))));
+        fmt::format("strconv.ParseInt: parsing {}: invalid syntax", quoted(value))));
   return *parsed;
 }
 
@@ -82,7 +82,7 @@ Outcome<void> check_fields(const Kind& kind, const json::FieldSelector& fields) 
       return fail(bad_request(fmt::format("field label not supported: {}", name)));
     return fail(bad_request(fmt::format(
         "{} is not a known field selector: only \"metadata.name\", \"metadata.namespace\"",
-        apiserver::quoted(name))));
+        quoted(name))));
   }
   return {};
 }

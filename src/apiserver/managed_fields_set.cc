@@ -119,7 +119,8 @@ json::Value FieldSet::render() const {
   for (const auto& [element, child] : children_) {
     json::Object inner;
     if (members_.contains(element)) inner.emplace(".", json::Object{});
-    for (auto& [key, value] : child.render().as_object()) inner.emplace(key, std::move(value));
+    auto below = child.render();
+    for (auto& [key, value] : below.as_object()) inner.emplace(key, std::move(value));
     out[element.wire()] = std::move(inner);
   }
   return out;

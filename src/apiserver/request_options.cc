@@ -158,7 +158,7 @@ Outcome<DeleteOptions> parse_delete_options(const Request& request) {
     const auto seconds = parse_integer(*grace);
     if (!seconds)
       return fail(bad_request(
-          fmt::format("strconv.ParseInt: parsing {}: invalid syntax", apiserver::quoted(*grace))));
+          fmt::format("strconv.ParseInt: parsing {}: invalid syntax", quoted(*grace))));
     options.grace_seconds = *seconds;
   }
   if (const auto* propagation = find_parameter(request, "propagationPolicy")) {

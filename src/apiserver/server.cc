@@ -30,7 +30,7 @@ Answer make_answer(int status, const json::Value& body,
                    const std::vector<std::string>& warnings = {}) {
   auto answer = make_answer(status, json::render(body) + "\n");
   for (const auto& warning : warnings)
-    answer.headers.emplace_back("warning", fmt::format("299 - {}", apiserver::quoted(warning)));
+    answer.headers.emplace_back("warning", fmt::format("299 - {}", quoted(warning)));
   return answer;
 }
 

@@ -87,7 +87,7 @@ Outcome<void> Verbs::check_version(const Target& target, json::Value& object,
     return fail(invalid({"", ""}, "",
                         {invalid_value("resourceVersion", json::Value(wanted),
                                        fmt::format("strconv.ParseUint: parsing {}: invalid syntax",
-                                                   apiserver::quoted(wanted)))}));
+                                                   quoted(wanted)))}));
   if (wanted != version_of(old)) return fail(modified_meanwhile(kind.resource(), key.name));
   return {};
 }

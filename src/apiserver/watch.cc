@@ -141,7 +141,7 @@ Outcome<std::unique_ptr<Watch>> open_watch(rt::Runtime runtime, Storage& storage
         .reason = "",
         .message = fmt::format("resourceVersion: Invalid value: {}: strconv.ParseUint: parsing {}: "
                                "invalid syntax",
-                               apiserver::quoted(wanted), apiserver::quoted(wanted)),
+                               quoted(wanted), quoted(wanted)),
         .details = {},
         .retry_after_seconds = {}});
   Stream::Start start{.position = *asked, .initial = {}, .mark_initial_end = false};
