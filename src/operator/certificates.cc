@@ -35,7 +35,7 @@ pki::Purpose purpose_of(plan::Shared which) {
 
 }  // namespace
 
-Task<Result<void>> Executor::create_authority(plan::CreateAuthority step, Pass& pass) {
+Task<Result<void>> Executor::on(plan::CreateAuthority step, Pass& pass) {
   const auto now = runtime_.clock->wall();
   const auto name = plan::name_of(step.which, pass.owner.key.name);
   CO_TRY(auto authority,
@@ -48,7 +48,7 @@ Task<Result<void>> Executor::create_authority(plan::CreateAuthority step, Pass& 
       caches_.secrets, pass);
 }
 
-Task<Result<void>> Executor::issue_leaf(plan::IssueLeaf step, Pass& pass) {
+Task<Result<void>> Executor::on(plan::IssueLeaf step, Pass& pass) {
   CO_TRY(auto until, deadline());
   const ObjectKey authority_key{pass.owner.key.ns,
                                 plan::name_of(step.authority, pass.owner.key.name)};

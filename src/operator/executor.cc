@@ -99,203 +99,8 @@ void Executor::remember(const plan::Step& step, const Result<void>& done, Pass& 
 }
 
 Task<Result<void>> Executor::take(const plan::Step& step, Pass& pass) {
-  if (const auto* permit = plan::permit_of(step))
-    co_return co_await take_disruptive(step, *permit, pass);
-  if (const auto* s = std::get_if<plan::ApplyShared>(&step))
-    co_return co_await apply_shared(*s, pass);
-  if (const auto* s = std::get_if<plan::CreateAuthority>(&step))
-    co_return co_await create_authority(*s, pass);
-  if (const auto* s = std::get_if<plan::IssueLeaf>(&step)) co_return co_await issue_leaf(*s, pass);
-  if (const auto* s = std::get_if<plan::CreateRecord>(&step))
-    co_return co_await create(kube::kEtcdMembers, build_record(pass.owner, *s), caches_.records,
-                              pass);
-  if (const auto* s = std::get_if<plan::CreateClaim>(&step))
-    co_return co_await create(kube::kPersistentVolumeClaims, build_claim(pass.owner, *s),
-                              caches_.claims, pass);
-  if (const auto* s = std::get_if<plan::AllowRun>(&step)) co_return co_await allow_run(*s, pass);
-  if (const auto* s = std::get_if<plan::CreatePod>(&step))
-    co_return co_await create(kube::kPods, build_pod(pass.owner, *s), caches_.pods, pass);
-  if (const auto* s = std::get_if<plan::NoteOnRecord>(&step))
-    co_return co_await note_on_record(*s, pass);
-  if (const auto* s = std::get_if<plan::NoteOnClaim>(&step)) {
-    json::Object body{
-        {"metadata",
-         json::Object{{"annotations", to_json(api::identity_annotations(s->identity))}}}};
-    co_return co_await patch(kube::kPersistentVolumeClaims, s->claim, s->claim_uid, std::move(body),
-                             caches_.claims, pass);
-  }
-  if (const auto* s = std::get_if<plan::UpdatePodState>(&step)) {
-    json::Object body{
-        {"metadata", json::Object{{"annotations", to_json(pod_state_annotations(s->state))}}}};
-    co_return co_await patch(kube::kPods, s->pod, s->pod_uid, std::move(body), caches_.pods, pass);
-  }
-  if (const auto* s = std::get_if<plan::SetServing>(&step)) {
-    json::Value value = s->serving ? json::Value(std::string(api::kTrue)) : json::Value(nullptr);
-    json::Object body{
-        {"metadata", json::Object{{"labels", json::Object{{std::string(api::kLabelServing),
-                                                           std::move(value)}}}}}};
-    co_return co_await patch(kube::kPods, s->pod, s->pod_uid, std::move(body), caches_.pods, pass);
-  }
-  if (const auto* s = std::get_if<plan::GrowClaim>(&step)) {
-    json::Object requests{{"requests", json::Object{{"storage", s->size.text()}}}};
-    json::Object body{{"spec", json::Object{{"resources", std::move(requests)}}}};
-    co_return co_await patch(kube::kPersistentVolumeClaims, s->claim, s->claim_uid, std::move(body),
-                             caches_.claims, pass);
-  }
-  if (const auto* s = std::get_if<plan::RemoveFinishedPod>(&step))
-    co_return co_await remove_finished(*s, pass);
-  CHECK(false, "a step that nobody carries out: {}", plan::describe(step, pass.owner.key.name));
-}
-
-// ---- Writes ----
-
-namespace {
-
-// The version in which an object was seen; nothing if it was not.
-template <class Facts>
-std::optional<ResourceVersion> version_of(const std::vector<Facts>& seen,
-                                          const plan::Victim& victim) {
-  for (const auto& one : seen)
-    if (one.name == victim.name && one.uid == victim.uid) return one.resource_version;
-  return std::nullopt;
-}
-
-}  // namespace
-
-void Executor::wrote(kube::StoreBase& store, const kube::Object& object, Pass& pass) {
-  auto meta = object.meta();
-  if (!meta) return;
-  store.note_written(*meta);
-  pass.memory.written.emplace_back(&store, meta->key);
-}
-
-// Written once: POST. A name that is taken already is either our own earlier write, whose answer
-// was lost or which the cache does not show yet, or somebody else's, which is left alone and told.
-Task<Result<void>> Executor::create(kube::Resource resource, json::Value object,
-                                    kube::StoreBase& store, Pass& pass) {
-  const std::string name(json::text_or(object, "/metadata/name", ""));
-  const ObjectKey key{pass.owner.key.ns, name};
-  const std::string what = std::string(resource.kind) + " " + name;
-  CO_TRY(auto until, deadline());
-  auto made = co_await client_.create(resource, key.ns, std::move(object), until);
-  if (made) {
-    pass.memory.taken_names.erase(what);
-    wrote(store, *made, pass);
-    co_return Result<void>();
-  }
-  if (!kube::is_already_exists(made.error())) co_return fail(made.error());
-  CO_TRY(auto there, co_await client_.get(resource, key, until));
-  CO_TRY(auto meta, there.meta());
-  if (meta.label(api::kLabelClusterUid) == pass.owner.uid.value()) {
-    wrote(store, there, pass);
-    co_return Result<void>();
-  }
-  pass.memory.taken_names.insert_or_assign(what, ClusterMemory::Place{resource, key});
-  co_return fail(Code::kConflict, what + " exists and belongs to something else");
-}
-
-Task<Result<void>> Executor::patch(kube::Resource resource, std::string name, Uid uid,
-                                   json::Object body, kube::StoreBase& store, Pass& pass) {
-  auto& metadata = body["metadata"];
-  if (!metadata.is_object()) metadata = json::Object();
-  metadata.as_object()["uid"] = uid.value();
-  CO_TRY(auto until, deadline());
-  CO_TRY(auto patched, co_await client_.patch(resource, {pass.owner.key.ns, std::move(name)},
-                                              kube::PatchKind::kMerge, std::move(body), until));
-  wrote(store, patched, pass);
-  co_return Result<void>();
-}
-
-// By UID and by the version that the plan saw: somebody who changed the record in between is not
-// overruled.
-Task<Result<void>> Executor::patch_record(std::string name, Uid uid, api::MemberSpec wanted,
-                                          Pass& pass) {
-  const plan::RecordFacts* record = nullptr;
-  for (const auto& seen : pass.seen.records)
-    if (seen.name == name && seen.uid == uid) record = &seen;
-  if (!record)
-    co_return fail(Code::kConflict, "EtcdMember " + name + " is not the one that the plan saw");
-  json::Object body{
-      {"metadata", json::Object{{"resourceVersion", record->resource_version.value()}}},
-      {"spec", json::make_merge_patch(api::encode(record->spec), api::encode(wanted))}};
-  co_return co_await patch(kube::kEtcdMembers, std::move(name), std::move(uid), std::move(body),
-                           caches_.records, pass);
-}
-
-Task<Result<void>> Executor::remove(kube::Resource resource, plan::Victim victim,
-                                    std::optional<ResourceVersion> version, Pass& pass) {
-  const auto what = std::string(resource.kind) + " " + victim.name;
-  if (!version) co_return fail(Code::kConflict, what + " is not the one that the plan saw");
-  kube::DeleteOptions options;
-  options.uid = victim.uid;
-  options.resource_version = std::move(version);
-  CO_TRY(auto until, deadline());
-  auto removed =
-      co_await client_.remove(resource, {pass.owner.key.ns, victim.name}, until, options);
-  if (!removed && removed.error() != Code::kNotFound) co_return fail(removed.error());
-  co_return Result<void>();
-}
-
-// ---- Harmless steps ----
-
-Task<Result<void>> Executor::apply_shared(plan::ApplyShared step, Pass& pass) {
-  json::Value object;
-  kube::Resource resource = kube::kServices;
-  kube::StoreBase* store = &caches_.services;
-  switch (step.which) {
-    case plan::Shared::kPeerService:
-      object = build_peer_service(pass.owner, step);
-      break;
-    case plan::Shared::kClientService:
-      object = build_client_service(pass.owner, step);
-      break;
-    case plan::Shared::kDisruptionBudget:
-      object = build_budget(pass.owner, step);
-      resource = kube::kPodDisruptionBudgets;
-      store = &caches_.budgets;
-      break;
-    default:
-      CHECK(false, "{} is not applied", plan::name_of(step.which, pass.owner.key.name));
-  }
-  const ObjectKey key{pass.owner.key.ns, plan::name_of(step.which, pass.owner.key.name)};
-  const plan::SharedFacts* there = nullptr;
-  for (const auto& shared : pass.seen.shared)
-    if (shared.which == step.which) there = &shared;
-  // The first time by POST, so that something foreign of that name is noticed and not taken over.
-  if (!there) co_return co_await create(resource, std::move(object), *store, pass);
-  object.as_object()["metadata"].as_object()["uid"] = there->uid.value();
-  CO_TRY(auto until, deadline());
-  kube::ApplyOptions options;
-  options.force = true;
-  CO_TRY(auto applied, co_await client_.apply(resource, key, std::move(object), until, options));
-  wrote(*store, applied, pass);
-  co_return Result<void>();
-}
-
-Task<Result<void>> Executor::allow_run(plan::AllowRun step, Pass& pass) {
-  for (const auto& record : pass.seen.records) {
-    if (record.uid != step.record_uid) continue;
-    auto wanted = record.spec;
-    wanted.run = true;
-    if (step.volume_uid) wanted.volume_uid = step.volume_uid;
-    co_return co_await patch_record(step.record, step.record_uid, std::move(wanted), pass);
-  }
-  co_return fail(Code::kConflict, "EtcdMember " + step.record + " is not there any more");
-}
-
-Task<Result<void>> Executor::note_on_record(plan::NoteOnRecord step, Pass& pass) {
-  for (const auto& record : pass.seen.records) {
-    if (record.uid != step.record_uid) continue;
-    auto wanted = record.spec;
-    wanted.identity = step.identity;
-    co_return co_await patch_record(step.record, step.record_uid, std::move(wanted), pass);
-  }
-  co_return fail(Code::kConflict, "EtcdMember " + step.record + " is not there any more");
-}
-
-Task<Result<void>> Executor::remove_finished(plan::RemoveFinishedPod step, Pass& pass) {
-  const plan::Victim pod{step.pod, step.pod_uid};
-  co_return co_await remove(kube::kPods, pod, version_of(pass.seen.pods, pod), pass);
+  if (const auto* permit = plan::permit_of(step)) return take_disruptive(step, *permit, pass);
+  return std::visit([&](const auto& one) { return on(one, pass); }, step);
 }
 
 // ---- Disruptive steps ----
@@ -317,13 +122,7 @@ Task<Result<void>> Executor::take_disruptive(const plan::Step& step, const plan:
                                 {"epoch", permit.epoch()},
                                 {"proof", permit.proof()}});
   Pass now{live, pass.memory, pass.owner};
-  if (const auto* s = std::get_if<plan::AbandonFormation>(&step))
-    co_return co_await abandon(*s, now);
-  if (const auto* s = std::get_if<plan::DiscardFormation>(&step))
-    co_return co_await discard(*s, now);
-  if (const auto* s = std::get_if<plan::ReplaceUnformedPod>(&step))
-    co_return co_await remove(kube::kPods, s->pod, version_of(live.pods, s->pod), now);
-  CHECK(false, "a disruptive step that nobody carries out");
+  co_return co_await std::visit([&](const auto& one) { return on(one, now); }, step);
 }
 
 // Caches are for deciding what to look at. What is about to be harmed is looked at where it is, and
@@ -384,29 +183,81 @@ Task<Result<void>> Executor::write_intent(const plan::Step& step, Pass& pass) {
   co_return Result<void>();
 }
 
-Task<Result<void>> Executor::abandon(plan::AbandonFormation step, Pass& pass) {
-  for (const auto& victim : step.records) {
-    for (const auto& record : pass.seen.records) {
-      if (record.uid != victim.uid) continue;
-      auto wanted = record.spec;
-      wanted.abandoned = true;
-      CO_TRY(co_await patch_record(victim.name, victim.uid, std::move(wanted), pass));
-    }
+// ---- Writes ----
+
+void Executor::wrote(kube::StoreBase& store, const kube::Object& object, Pass& pass) {
+  auto meta = object.meta();
+  if (!meta) return;
+  store.note_written(*meta);
+  pass.memory.written.emplace_back(&store, meta->key);
+}
+
+// Written once: POST. A name that is taken already is either our own earlier write, whose answer
+// was lost or which the cache does not show yet, or somebody else's, which is left alone and told.
+Task<Result<void>> Executor::create(kube::Resource resource, json::Value object,
+                                    kube::StoreBase& store, Pass& pass) {
+  const std::string name(json::text_or(object, "/metadata/name", ""));
+  const ObjectKey key{pass.owner.key.ns, name};
+  const std::string what = std::string(resource.kind) + " " + name;
+  CO_TRY(auto until, deadline());
+  auto made = co_await client_.create(resource, key.ns, std::move(object), until);
+  if (made) {
+    pass.memory.taken_names.erase(what);
+    wrote(store, *made, pass);
+    co_return Result<void>();
   }
+  if (!kube::is_already_exists(made.error())) co_return fail(made.error());
+  CO_TRY(auto there, co_await client_.get(resource, key, until));
+  CO_TRY(auto meta, there.meta());
+  if (meta.label(api::kLabelClusterUid) == pass.owner.uid.value()) {
+    wrote(store, there, pass);
+    co_return Result<void>();
+  }
+  pass.memory.taken_names.insert_or_assign(what, ClusterMemory::Place{resource, key});
+  co_return fail(Code::kConflict, what + " exists and belongs to something else");
+}
+
+Task<Result<void>> Executor::patch(kube::Resource resource, std::string name, Uid uid,
+                                   json::Object body, kube::StoreBase& store, Pass& pass) {
+  auto& metadata = body["metadata"];
+  if (!metadata.is_object()) metadata = json::Object();
+  metadata.as_object()["uid"] = uid.value();
+  CO_TRY(auto until, deadline());
+  CO_TRY(auto patched, co_await client_.patch(resource, {pass.owner.key.ns, std::move(name)},
+                                              kube::PatchKind::kMerge, std::move(body), until));
+  wrote(store, patched, pass);
   co_return Result<void>();
 }
 
-// Records last: while one is left, it says that this formation was given up, and nothing of it is
-// taken for anything else.
-Task<Result<void>> Executor::discard(plan::DiscardFormation step, Pass& pass) {
-  const auto& seen = pass.seen;
-  for (const auto& victim : step.pods)
-    CO_TRY(co_await remove(kube::kPods, victim, version_of(seen.pods, victim), pass));
-  for (const auto& victim : step.claims)
-    CO_TRY(co_await remove(kube::kPersistentVolumeClaims, victim, version_of(seen.claims, victim),
-                           pass));
-  for (const auto& victim : step.records)
-    CO_TRY(co_await remove(kube::kEtcdMembers, victim, version_of(seen.records, victim), pass));
+// By UID and by the version that the plan saw: somebody who changed the record in between is not
+// overruled.
+Task<Result<void>> Executor::change_record(std::string name, Uid uid, RecordChange change,
+                                           Pass& pass) {
+  const plan::RecordFacts* record = nullptr;
+  for (const auto& seen : pass.seen.records)
+    if (seen.name == name && seen.uid == uid) record = &seen;
+  if (!record)
+    co_return fail(Code::kConflict, "EtcdMember " + name + " is not the one that the plan saw");
+  auto wanted = record->spec;
+  change(wanted);
+  json::Object body{
+      {"metadata", json::Object{{"resourceVersion", record->resource_version.value()}}},
+      {"spec", json::make_merge_patch(api::encode(record->spec), api::encode(wanted))}};
+  co_return co_await patch(kube::kEtcdMembers, std::move(name), std::move(uid), std::move(body),
+                           caches_.records, pass);
+}
+
+Task<Result<void>> Executor::remove(kube::Resource resource, plan::Victim victim,
+                                    std::optional<ResourceVersion> version, Pass& pass) {
+  const auto what = std::string(resource.kind) + " " + victim.name;
+  if (!version) co_return fail(Code::kConflict, what + " is not the one that the plan saw");
+  kube::DeleteOptions options;
+  options.uid = victim.uid;
+  options.resource_version = std::move(version);
+  CO_TRY(auto until, deadline());
+  auto removed =
+      co_await client_.remove(resource, {pass.owner.key.ns, victim.name}, until, options);
+  if (!removed && removed.error() != Code::kNotFound) co_return fail(removed.error());
   co_return Result<void>();
 }
 

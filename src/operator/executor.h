@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <span>
 
 #include "kube/client.h"
@@ -71,19 +72,30 @@ class Executor {
                             Pass& pass);
   Task<Result<void>> patch(kube::Resource resource, std::string name, Uid uid, json::Object body,
                            kube::StoreBase& store, Pass& pass);
-  Task<Result<void>> patch_record(std::string name, Uid uid, api::MemberSpec wanted, Pass& pass);
+  using RecordChange = std::function<void(api::MemberSpec&)>;
+  Task<Result<void>> change_record(std::string name, Uid uid, RecordChange change, Pass& pass);
   // Of exactly this version, which the plan saw.
   Task<Result<void>> remove(kube::Resource resource, plan::Victim victim,
                             std::optional<ResourceVersion> version, Pass& pass);
 
-  Task<Result<void>> apply_shared(plan::ApplyShared step, Pass& pass);
-  Task<Result<void>> create_authority(plan::CreateAuthority step, Pass& pass);
-  Task<Result<void>> issue_leaf(plan::IssueLeaf step, Pass& pass);
-  Task<Result<void>> allow_run(plan::AllowRun step, Pass& pass);
-  Task<Result<void>> note_on_record(plan::NoteOnRecord step, Pass& pass);
-  Task<Result<void>> remove_finished(plan::RemoveFinishedPod step, Pass& pass);
-  Task<Result<void>> abandon(plan::AbandonFormation step, Pass& pass);
-  Task<Result<void>> discard(plan::DiscardFormation step, Pass& pass);
+  // One for every kind of step.
+  Task<Result<void>> on(plan::ApplyShared step, Pass& pass);
+  Task<Result<void>> on(plan::CreateAuthority step, Pass& pass);
+  Task<Result<void>> on(plan::IssueLeaf step, Pass& pass);
+  Task<Result<void>> on(plan::CreateRecord step, Pass& pass);
+  Task<Result<void>> on(plan::CreateClaim step, Pass& pass);
+  Task<Result<void>> on(plan::AllowRun step, Pass& pass);
+  Task<Result<void>> on(plan::CreatePod step, Pass& pass);
+  Task<Result<void>> on(plan::NoteOnRecord step, Pass& pass);
+  Task<Result<void>> on(plan::NoteVersion step, Pass& pass);
+  Task<Result<void>> on(plan::NoteOnClaim step, Pass& pass);
+  Task<Result<void>> on(plan::UpdatePodState step, Pass& pass);
+  Task<Result<void>> on(plan::SetServing step, Pass& pass);
+  Task<Result<void>> on(plan::GrowClaim step, Pass& pass);
+  Task<Result<void>> on(plan::RemoveFinishedPod step, Pass& pass);
+  Task<Result<void>> on(plan::AbandonFormation step, Pass& pass);
+  Task<Result<void>> on(plan::DiscardFormation step, Pass& pass);
+  Task<Result<void>> on(plan::ReplaceUnformedPod step, Pass& pass);
 
   [[nodiscard]] Result<rt::Deadline> deadline()
       const;  // of the next call; kCancelled if we may not act any more

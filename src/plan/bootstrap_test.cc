@@ -303,6 +303,46 @@ TEST(Bootstrap, KeepsTheVersionThatWasPinnedWhenStatusAndDefaultChange) {
   EXPECT_EQ(condition(world.status(), "Ready"), "True");
 }
 
+// ---- Edits before it has formed ----
+
+TEST(Bootstrap, WritesAnEditedVersionOnTheRecordsBeforeAnyPodHasIt) {
+  auto world = with_pods();
+  world.edit([](api::ClusterSpec& spec) { spec.version = api::EtcdVersion{3, 5, 35}; });
+  auto decision = world.decide();
+  ASSERT_THAT(decision.stages, Not(IsEmpty()));
+  EXPECT_THAT(steps_of<NoteVersion>(decision), SizeIs(3));
+  EXPECT_TRUE(std::holds_alternative<NoteVersion>(decision.stages[0].steps[0]));
+  EXPECT_TRUE(decision.stages[0].essential);
+  world.delete_pod("c-0");
+  EXPECT_THAT(steps_of<CreatePod>(world.decide()), IsEmpty());
+}
+
+// What formed is what was declared, also for those who know nothing but the records.
+TEST(Bootstrap, FormsWithTheVersionThatItTookUpAndStandsByIt) {
+  auto world = with_pods();
+  world.edit([](api::ClusterSpec& spec) { spec.version = api::EtcdVersion{3, 5, 35}; });
+  for (int i = 0; i < 8; ++i) world.pass();  // every Pod is made anew
+  world.set_version("3.5.35");
+  world.settle();
+  for (bool lost : {false, true}) {
+    if (lost) world.lose_status();
+    world.settle();
+    EXPECT_EQ(condition(world.status(), "Ready"), "True");
+    EXPECT_EQ(world.status().version.target->text(), "3.5.35");
+    EXPECT_EQ(world.status().observed_generation, 2);
+  }
+}
+
+TEST(Bootstrap, SaysSoWhenAMemberRunsAnotherVersionThanDeclared) {
+  auto world = formed();
+  world.set_version("3.6.15");
+  world.answer();
+  auto decision = world.decide();
+  EXPECT_THAT(message_of(decision, "VersionDiffers"), HasSubstr("c-0 runs 3.6.15, 3.6.16 is"));
+  EXPECT_EQ(condition(*decision.status, "Ready"), "False");
+  EXPECT_EQ(condition(*decision.status, "Available"), "True");
+}
+
 // ---- Names that are in the way ----
 
 TEST(Bootstrap, WaitsForWhatAnEarlierClusterLeaves) {

@@ -60,6 +60,9 @@ class MemberEnsurer {
           wait("RecordLeaving", fmt::format("EtcdMember {} is being deleted; it will be written "
                                             "again",
                                             member->name));
+        else if (!has_version(*member))
+          records_.steps.push_back(
+              NoteVersion{member->name, member->record->uid, *now_.target->version});
         continue;
       }
       if (is_taken("EtcdMember " + member->name) || is_gone(now_, *member)) continue;
@@ -104,10 +107,19 @@ class MemberEnsurer {
 
   // ---- Pods ----
 
+  // What is taken up before the cluster has formed is on the records first: once it has formed,
+  // they say what stands (target.cc).
+  bool has_version(const Member& member) const {
+    return now_.formed || member.record->spec.version == *now_.target->version;
+  }
+
+  bool is_recorded(const Member& member) const {
+    return member.record && !member.record->deleting && has_version(member);
+  }
+
   bool recorded() const {
-    return std::all_of(current_.begin(), current_.end(), [](const Member* member) {
-      return member->record && !member->record->deleting;
-    });
+    return std::all_of(current_.begin(), current_.end(),
+                       [&](const Member* member) { return is_recorded(*member); });
   }
 
   // Every record of the formation is there, and what must be there before its members may run:
@@ -133,7 +145,7 @@ class MemberEnsurer {
   }
 
   void missing_pod(const Member& member) {
-    if (!member.record || member.record->deleting || !pods_can_start(now_)) return;
+    if (!is_recorded(member) || !pods_can_start(now_)) return;
     if (is_taken("Pod " + member.name)) return;
     bool first = !member.record->spec.run;
     if (now_.target->storage.claim) {
@@ -186,6 +198,10 @@ class MemberEnsurer {
       wait(trouble->code, trouble->message);
     } else if (now_.formed && !(now_.verified(member) && member.pod->ready)) {
       wait("MemberStarting", fmt::format("{} does not answer as a ready member yet", member.name));
+    } else if (now_.formed && member.answer->version != now_.target->version->text()) {
+      wait("VersionDiffers",
+           fmt::format("{} runs {}, {} is declared; rolling a member is not there yet", member.name,
+                       member.answer->version, now_.target->version->text()));
     }
   }
 

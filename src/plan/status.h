@@ -10,10 +10,10 @@
 namespace quorate::plan {
 
 // Guarantees   says only what was verified: Available and Ready need answers of a quorum, not older
-//              than kAnswerFreshness, and a read that a quorum confirmed; observedGeneration is the
-//              generation only if no rule needs anything and every member is ready. Times are whole
-//              seconds and move only with what they belong to, so that an unchanged cluster has an
-//              unchanged status.
+//              than OperatorFacts::answers_good_for, and a read that a quorum confirmed;
+//              observedGeneration is the generation only if no rule needs anything and every member
+//              is ready. Times are whole seconds and move only with what they belong to, so that an
+//              unchanged cluster has an unchanged status.
 [[nodiscard]] api::ClusterStatus make_status(const Situation& now, std::span<const Ruling> rulings);
 
 [[nodiscard]] std::vector<MemberStatusUpdate> make_member_statuses(const Situation& now);

@@ -47,6 +47,9 @@ struct Describer {
   std::string operator()(const NoteOnRecord& step) const {
     return "write identity on EtcdMember " + step.record;
   }
+  std::string operator()(const NoteVersion& step) const {
+    return fmt::format("write version {} on EtcdMember {}", step.version.text(), step.record);
+  }
   std::string operator()(const NoteOnClaim& step) const {
     return "write identity on claim " + step.claim;
   }

@@ -111,6 +111,14 @@ struct NoteOnRecord {
   api::Identity identity;
   friend bool operator==(const NoteOnRecord&, const NoteOnRecord&) = default;
 };
+// The version that a member is to run, on its record: written before any Pod of that version is
+// made, so that the record knows it when status is lost.
+struct NoteVersion {
+  std::string record;
+  Uid record_uid;
+  api::EtcdVersion version;
+  friend bool operator==(const NoteVersion&, const NoteVersion&) = default;
+};
 struct NoteOnClaim {
   std::string claim;
   Uid claim_uid;
@@ -185,10 +193,10 @@ struct ReplaceUnformedPod {
   friend bool operator==(const ReplaceUnformedPod&, const ReplaceUnformedPod&) = default;
 };
 
-using Step =
-    std::variant<ApplyShared, CreateAuthority, IssueLeaf, CreateRecord, CreateClaim, AllowRun,
-                 CreatePod, NoteOnRecord, NoteOnClaim, UpdatePodState, SetServing, GrowClaim,
-                 RemoveFinishedPod, AbandonFormation, DiscardFormation, ReplaceUnformedPod>;
+using Step = std::variant<ApplyShared, CreateAuthority, IssueLeaf, CreateRecord, CreateClaim,
+                          AllowRun, CreatePod, NoteOnRecord, NoteVersion, NoteOnClaim,
+                          UpdatePodState, SetServing, GrowClaim, RemoveFinishedPod,
+                          AbandonFormation, DiscardFormation, ReplaceUnformedPod>;
 
 // What a step disrupts; nothing for a harmless one. Its permit must be for that.
 [[nodiscard]] std::optional<Disruption> disruption_of(const Step& step);

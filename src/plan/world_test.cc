@@ -202,6 +202,13 @@ bool World::on(const NoteOnRecord& step) {
   return true;
 }
 
+bool World::on(const NoteVersion& step) {
+  auto* there = record(step.record);
+  if (!there || there->uid != step.record_uid) return false;
+  there->spec.version = step.version;
+  return true;
+}
+
 bool World::on(const NoteOnClaim& step) {
   auto* there = claim(step.claim);
   if (!there || there->uid != step.claim_uid) return false;
@@ -306,7 +313,7 @@ void World::answer() {
     answer.cluster_id = ClusterId(kClusterId.value() + static_cast<unsigned>(formation.number) - 1);
     answer.member_id = member_id(one.ordinal);
     answer.leader = member_id(formation.first);
-    answer.version = "3.6.16";
+    answer.version = version_;
     answer.members = listed(formation);
     answer.keys = keys_;
     seen.answers.push_back(std::move(answer));

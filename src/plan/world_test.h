@@ -53,6 +53,8 @@ class World {
   // The container of a Pod ended with this code and message, and waits to be started again.
   void end_container(const std::string& pod, int code, const std::string& message);
   void set_keys(std::int64_t keys) { keys_ = keys; }
+  // What members that run from now on say that they are.
+  void set_version(std::string version) { version_ = std::move(version); }
 
   // ---- What a test asks ----
 
@@ -80,6 +82,7 @@ class World {
   bool on(const AllowRun& step);
   bool on(const CreatePod& step);
   bool on(const NoteOnRecord& step);
+  bool on(const NoteVersion& step);
   bool on(const NoteOnClaim& step);
   bool on(const UpdatePodState& step);
   bool on(const SetServing& step);
@@ -95,6 +98,7 @@ class World {
   std::vector<Step> history_;
   std::set<int> ever_ran_;  // ordinals whose etcd had a log
   std::int64_t keys_ = 0;
+  std::string version_{api::kDefaultEtcdVersion};
   int uids_ = 0;
 };
 

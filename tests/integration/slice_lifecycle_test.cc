@@ -242,10 +242,11 @@ TEST_F(Delete, AClusterMadeAnewAtOnceWaitsForWhatIsLeftOfTheOldOne) {
 class Leaders : public SliceTest {
  protected:
   static constexpr kube::LeaseTimings kQuick{5s, 4s, 500ms};
+  static constexpr auto kCall = 2s;
   OperatorSetup quick(const std::string& replica) {
     auto setup = world().setup(ns_, kQuick);
     setup.options.replica = replica;
-    setup.options.executor.call_timeout = 2s;
+    setup.options.executor.call_timeout = kCall;
     return setup;
   }
   void wait_until_leading(OperatorProcess& process) {
@@ -268,8 +269,13 @@ TEST_F(Leaders, OnlyTheLeaderWritesAndWhenItDiesTheOtherGoesOn) {
   EXPECT_THAT(second_.writes(), IsEmpty());
 
   world().run(leader.kill());
+  const auto killed = world().runtime().clock->now();
   const auto written = first_.writes().size();
   declare("b");
+  world().run(world().until_seen(60s, "the other acts",
+                                 [&] { return Look(!second_.writes().empty(), other.ended()); }));
+  // Not before the old lease has ended, and a call that was sent at its very end.
+  EXPECT_GE(world().runtime().clock->now() - killed, kQuick.lease + kCall - 2 * kQuick.retry);
   wait_until_settled("b");
   EXPECT_TRUE(other.op().leading());
   EXPECT_EQ(first_.writes().size(), written);

@@ -114,6 +114,8 @@ TEST_F(Spec, AnUnformedClusterTakesEditsUpWithNewPodsOnTheSameVolumes) {
   }));
   wait_until_settled("c");
   EXPECT_NE(uid_of(kube::kPods, "c-0"), pod);
+  for (const auto* member : {"c-0", "c-1", "c-2"})
+    EXPECT_EQ(json::text_or(get(kube::kEtcdMembers, member), "/spec/version", ""), "3.5.35");
   EXPECT_EQ(uid_of(kube::kPersistentVolumeClaims, "data-c-0"), claim);
   EXPECT_EQ(json::integer_at(get(kube::kEtcdClusters, "c"), "/status/formation").value_or(0), 1);
   EXPECT_THAT(ledger_.denied(), IsEmpty());

@@ -1,0 +1,149 @@
+#include <fmt/format.h>
+
+#include "api/names.h"
+#include "base/check.h"
+#include "kube/resource.h"
+#include "operator/executor.h"
+
+// How each step is taken; those that make keys and certificates are in certificates.cc.
+namespace quorate::op {
+namespace {
+
+// The version in which an object was seen; nothing if it was not.
+template <class Facts>
+std::optional<ResourceVersion> version_of(const std::vector<Facts>& seen,
+                                          const plan::Victim& victim) {
+  for (const auto& one : seen)
+    if (one.name == victim.name && one.uid == victim.uid) return one.resource_version;
+  return std::nullopt;
+}
+
+json::Object metadata(std::string_view field, json::Object content) {
+  return {{"metadata", json::Object{{std::string(field), std::move(content)}}}};
+}
+
+}  // namespace
+
+// ---- Harmless steps ----
+
+Task<Result<void>> Executor::on(plan::ApplyShared step, Pass& pass) {
+  json::Value object;
+  kube::Resource resource = kube::kServices;
+  kube::StoreBase* store = &caches_.services;
+  switch (step.which) {
+    case plan::Shared::kPeerService:
+      object = build_peer_service(pass.owner, step);
+      break;
+    case plan::Shared::kClientService:
+      object = build_client_service(pass.owner, step);
+      break;
+    case plan::Shared::kDisruptionBudget:
+      object = build_budget(pass.owner, step);
+      resource = kube::kPodDisruptionBudgets;
+      store = &caches_.budgets;
+      break;
+    default:
+      CHECK(false, "{} is not applied", plan::name_of(step.which, pass.owner.key.name));
+  }
+  const ObjectKey key{pass.owner.key.ns, plan::name_of(step.which, pass.owner.key.name)};
+  const plan::SharedFacts* there = nullptr;
+  for (const auto& shared : pass.seen.shared)
+    if (shared.which == step.which) there = &shared;
+  // The first time by POST, so that something foreign of that name is noticed and not taken over.
+  if (!there) co_return co_await create(resource, std::move(object), *store, pass);
+  object.as_object()["metadata"].as_object()["uid"] = there->uid.value();
+  CO_TRY(auto until, deadline());
+  kube::ApplyOptions options;
+  options.force = true;
+  CO_TRY(auto applied, co_await client_.apply(resource, key, std::move(object), until, options));
+  wrote(*store, applied, pass);
+  co_return Result<void>();
+}
+
+Task<Result<void>> Executor::on(plan::CreateRecord step, Pass& pass) {
+  return create(kube::kEtcdMembers, build_record(pass.owner, step), caches_.records, pass);
+}
+
+Task<Result<void>> Executor::on(plan::CreateClaim step, Pass& pass) {
+  return create(kube::kPersistentVolumeClaims, build_claim(pass.owner, step), caches_.claims, pass);
+}
+
+Task<Result<void>> Executor::on(plan::AllowRun step, Pass& pass) {
+  auto allow = [volume = step.volume_uid](api::MemberSpec& spec) {
+    spec.run = true;
+    if (volume) spec.volume_uid = volume;
+  };
+  return change_record(step.record, step.record_uid, std::move(allow), pass);
+}
+
+Task<Result<void>> Executor::on(plan::CreatePod step, Pass& pass) {
+  return create(kube::kPods, build_pod(pass.owner, step), caches_.pods, pass);
+}
+
+Task<Result<void>> Executor::on(plan::NoteOnRecord step, Pass& pass) {
+  auto note = [identity = step.identity](api::MemberSpec& spec) { spec.identity = identity; };
+  return change_record(step.record, step.record_uid, std::move(note), pass);
+}
+
+Task<Result<void>> Executor::on(plan::NoteVersion step, Pass& pass) {
+  auto note = [version = step.version](api::MemberSpec& spec) { spec.version = version; };
+  return change_record(step.record, step.record_uid, std::move(note), pass);
+}
+
+Task<Result<void>> Executor::on(plan::NoteOnClaim step, Pass& pass) {
+  auto body = metadata("annotations", to_json(api::identity_annotations(step.identity)));
+  return patch(kube::kPersistentVolumeClaims, step.claim, step.claim_uid, std::move(body),
+               caches_.claims, pass);
+}
+
+Task<Result<void>> Executor::on(plan::UpdatePodState step, Pass& pass) {
+  auto body = metadata("annotations", to_json(pod_state_annotations(step.state)));
+  return patch(kube::kPods, step.pod, step.pod_uid, std::move(body), caches_.pods, pass);
+}
+
+Task<Result<void>> Executor::on(plan::SetServing step, Pass& pass) {
+  json::Value value = step.serving ? json::Value(std::string(api::kTrue)) : json::Value(nullptr);
+  auto body = metadata("labels", {{std::string(api::kLabelServing), std::move(value)}});
+  return patch(kube::kPods, step.pod, step.pod_uid, std::move(body), caches_.pods, pass);
+}
+
+Task<Result<void>> Executor::on(plan::GrowClaim step, Pass& pass) {
+  json::Object requests{{"requests", json::Object{{"storage", step.size.text()}}}};
+  json::Object body{{"spec", json::Object{{"resources", std::move(requests)}}}};
+  return patch(kube::kPersistentVolumeClaims, step.claim, step.claim_uid, std::move(body),
+               caches_.claims, pass);
+}
+
+Task<Result<void>> Executor::on(plan::RemoveFinishedPod step, Pass& pass) {
+  const plan::Victim pod{step.pod, step.pod_uid};
+  return remove(kube::kPods, pod, version_of(pass.seen.pods, pod), pass);
+}
+
+// ---- Disruptive steps: after take_disruptive() has looked again, with what it saw ----
+
+Task<Result<void>> Executor::on(plan::AbandonFormation step, Pass& pass) {
+  const auto give_up = [](api::MemberSpec& spec) { spec.abandoned = true; };
+  for (const auto& victim : step.records)
+    CO_TRY(co_await change_record(victim.name, victim.uid, give_up, pass));
+  co_return Result<void>();
+}
+
+// Records last: while one is left, it says that this formation was given up, and nothing of it is
+// taken for anything else.
+Task<Result<void>> Executor::on(plan::DiscardFormation step, Pass& pass) {
+  const auto& seen = pass.seen;
+  for (const auto& victim : step.pods)
+    CO_TRY(co_await remove(kube::kPods, victim, version_of(seen.pods, victim), pass));
+  for (const auto& victim : step.claims)
+    CO_TRY(co_await remove(kube::kPersistentVolumeClaims, victim, version_of(seen.claims, victim),
+                           pass));
+  for (const auto& victim : step.records)
+    CO_TRY(co_await remove(kube::kEtcdMembers, victim, version_of(seen.records, victim), pass));
+  co_return Result<void>();
+}
+
+Task<Result<void>> Executor::on(plan::ReplaceUnformedPod step, Pass& pass) {
+  return remove(kube::kPods, step.pod, version_of(pass.seen.pods, step.pod), pass);
+}
+
+}  // namespace quorate::op
