@@ -17,17 +17,15 @@ using testing::HasSubstr;
 void with_world(World::Options options, const std::function<void(World&)>& body) {
   Scratch scratch(options.who);
   run_apart(As::kSelf, [&] {
-    World world(scratch.path(), options);
     try {
+      World world(scratch.path(), options);
       body(world);
+      if (world.nodes().running()) world.nodes().stop();
     } catch (const std::exception& broken) {
       ADD_FAILURE() << broken.what();
     }
-    if (testing::Test::HasFailure()) {
-      std::ifstream log(scratch.path() + "/nodes.log");
-      std::cerr << log.rdbuf();
-    }
-    if (world.nodes().running()) world.nodes().stop();
+    if (testing::Test::HasFailure())
+      std::cerr << std::ifstream(scratch.path() + "/nodes.log").rdbuf();
   });
 }
 

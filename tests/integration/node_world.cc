@@ -1,6 +1,7 @@
 #include "tests/integration/node_world.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <sstream>
 
 #include "node/fabric.h"
+#include "node/namespaces.h"
 #include "rt/fd.h"
 #include "tests/support/fixture_error.h"
 #include "tests/support/temp_dir.h"
@@ -26,6 +28,12 @@ std::string read_if_there(const fs::path& path) {
   std::ostringstream out;
   out << std::ifstream(path).rdbuf();
   return out.str();
+}
+
+Result<void> enter_network(int pid) {
+  TRY(auto network, open_space_of(pid, "net"));
+  if (::setns(network.get(), CLONE_NEWNET) != 0) return fail(errno_error("setns", errno));
+  return {};
 }
 
 }  // namespace
@@ -97,7 +105,8 @@ void World::enter_fabric(As who) {
     throw FixtureError(std::string(refusal, static_cast<std::size_t>(std::max<ssize_t>(size, 0))));
   auto fabric = Fabric::find(directory_);
   if (!fabric) throw FixtureError(fabric.error().text());
-  auto entered = fabric->enter();
+  // In a user namespace of somebody else's this process could not start a process of that user.
+  auto entered = who == As::kSelf ? fabric->enter() : enter_network(fabric->holder().pid);
   if (!entered) throw FixtureError(entered.error().text());
 }
 
