@@ -15,6 +15,7 @@
 #include "apiserver/builtin_kinds.h"
 #include "apiserver/managed_fields.h"
 #include "apiserver/schema_crd.h"
+#include "apiserver/schema_pattern.h"
 #include "json/patch.h"
 #include "json/yaml.h"
 #include "rt/clock.h"
@@ -96,7 +97,7 @@ class Steps {
     const auto subresource = std::string(json::text_or(one, "/subresource", ""));
     const auto manager = json::text_or(one, "/manager", "");
     const auto& rules = rules_of(verb == "apply" ? patch : live);
-    const auto who = writer(verb == "apply" ? patch : live, manager, subresource);
+    const auto who = writer(live.is_null() ? patch : live, manager, subresource);
     const auto& reset = rules.reset_fields(subresource);
     if (verb == "apply") {
       auto applied = apply_configuration(live, patch, rules.schema(), who,
@@ -150,10 +151,13 @@ class Steps {
   void finish_create(Outcome& out, const KindRules& rules, const json::Value* answer) {
     const RuleContext context{WallTime{}, &random_, false};
     rules.admit(out.object, context);
-    if (answer)
+    if (answer) {
       for (const char* member : {"/metadata/uid", "/metadata/creationTimestamp"})
         if (const auto* value = json::find(*answer, member))
           (void)json::put(out.object, member, *value);
+    } else {
+      (void)json::put(out.object, "/metadata/uid", "uid");
+    }
     rules.prepare_for_create(out.object, context);
     auto errors = rules.validate(out.object);
     if (errors.empty()) errors = validate_metadata(out.object, is_namespaced(out.object));
@@ -189,13 +193,16 @@ class Steps {
  public:
   // The real server goes on with a difference between Go's structs.
   static std::string first_line(const std::string& text) {
-    const auto end = text.find('\n');
-    const auto line = text.substr(0, end);
-    // Values of internal types show their Go fields.
-    const auto internal = line.find("{\"labels\":");
-    return internal == std::string::npos || line.find("\"Spec\":") == std::string::npos
-               ? line
-               : line.substr(0, internal);
+    auto line = text.substr(0, text.find('\n'));
+    // A value of an internal type, with its Go fields.
+    constexpr std::string_view kTemplate = "spec.template: Invalid value: ";
+    if (line.starts_with(kTemplate)) line.resize(kTemplate.size());
+    static const auto kUid = Pattern::parse("^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$").value();
+    constexpr std::size_t kLength = 36;
+    for (std::size_t at = 0; at + kLength <= line.size(); ++at)
+      if (kUid->matches(std::string_view(line).substr(at, kLength)))
+        line.replace(at, kLength, "uid");
+    return line;
   }
 
  private:

@@ -44,13 +44,16 @@ void set_defaults(json::Object& service) {
   if (spec["type"] == "LoadBalancer") set_if_absent(spec, "allocateLoadBalancerNodePorts", true);
 }
 
-// One address, one family: that is what the registry gives (addresses.h).
+// One address, one family: that is what the registry gives (addresses.h). Only a headless service
+// that selects nothing may be of both, because nobody gives it an address.
 void set_families(json::Object& spec) {
-  if (spec["type"] == "ExternalName") {
-    for (const char* key :
-         {"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy"})
-      spec.stable_erase(key);
-    return;
+  if (spec["type"] == "ExternalName") return;
+  const auto* selector = spec.if_contains("selector");
+  const bool selects = selector && selector->is_object() && !selector->get_object().empty();
+  const auto* headless = spec.if_contains("clusterIP");
+  if (headless && *headless == "None" && !selects && !spec.contains("ipFamilyPolicy")) {
+    set_if_absent(spec, "ipFamilies", json::Array{"IPv4", "IPv6"});
+    spec["ipFamilyPolicy"] = "RequireDualStack";
   }
   set_if_absent(spec, "ipFamilies", json::Array{"IPv4"});
   set_if_absent(spec, "ipFamilyPolicy", "SingleStack");
@@ -81,6 +84,10 @@ void prepare_for_update(json::Object& service, const json::Value& old) {
     for (const char* key : {"ipFamilies", "ipFamilyPolicy"})
       if (const auto* value = (*before)->if_contains(key)) set_if_absent(spec, key, *value);
   }
+  if (spec["type"] == "ExternalName" && type_of(old) != "ExternalName")
+    for (const char* key :
+         {"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy"})
+      spec.stable_erase(key);
   set_families(spec);
 }
 
@@ -150,6 +157,14 @@ void check_external_name(const json::Value& service, FieldErrors& errors) {
 
 void validate(const json::Value& service, FieldErrors& errors) {
   const auto type = type_of(service);
+  const auto address = json::text_or(service, "/spec/clusterIP", "");
+  if (!address.empty() && address != "None" && !is_ip_address(address)) {
+    // The real server gives out addresses before it looks at anything else.
+    errors.push_back(invalid_value("spec.clusterIPs[0]", json::Value(address),
+                                   "must be a valid IP address, (e.g. 10.9.8.7 or "
+                                   "2001:db8::ffff)"));
+    return;
+  }
   check_ports(service, errors);
   check_choice(errors, "spec.sessionAffinity", json::text_or(service, "/spec/sessionAffinity", ""),
                {"ClientIP", "None"});
@@ -159,11 +174,6 @@ void validate(const json::Value& service, FieldErrors& errors) {
   if (is_headless(service) && (type == "NodePort" || type == "LoadBalancer"))
     errors.push_back(invalid_value("spec.clusterIPs[0]", "None",
                                    fmt::format("may not be set to 'None' for {} services", type)));
-  const auto address = json::text_or(service, "/spec/clusterIP", "");
-  if (!address.empty() && address != "None" && !is_ip_address(address))
-    errors.push_back(invalid_value("spec.clusterIPs[0]", json::Value(address),
-                                   "must be a valid IP address, (e.g. 10.9.8.7 or "
-                                   "2001:db8::ffff)"));
   if (const auto selector = json::object_at(service, "/spec/selector"))
     for (const auto& [key, value] : **selector) {
       check_name(errors, "spec.selector", key, check_qualified_name);

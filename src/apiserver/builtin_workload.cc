@@ -105,6 +105,17 @@ void prepare_job(json::Object& job, const RuleContext&) {
     if (!labels.contains(key)) labels[key] = text("uid");
   auto& selected = object_in(object_in(spec, "selector"), "matchLabels");
   if (!selected.contains(kUid)) selected[kUid] = text("uid");
+  const auto* own = metadata.if_contains("labels");
+  if (!own || !own->is_object() || own->get_object().empty()) {
+    const json::Value copy = labels;
+    metadata["labels"] = copy;
+  }
+}
+
+// Go writes maps in the order of their keys.
+json::Value in_key_order(const json::Value* value) {
+  if (!value) return nullptr;
+  return json::parse(json::render_sorted(*value)).value_or(json::Value());
 }
 
 json::Labels labels_of(const json::Value& object, std::string_view pointer) {
@@ -123,7 +134,8 @@ void check_job_selector(const json::Value& job, FieldErrors& errors) {
     check_label_selector(errors, *selector, "spec.selector");
     const auto own = json::object_at(*selector, "/matchLabels");
     if (!json::flag_at(job, "/spec/manualSelector").value_or(false) && own && (*own)->size() != 1)
-      errors.push_back(invalid_value("spec.selector", *selector, "`selector` not auto-generated"));
+      errors.push_back(
+          invalid_value("spec.selector", in_key_order(selector), "`selector` not auto-generated"));
   }
 }
 
@@ -132,7 +144,7 @@ void check_job_labels(const json::Value& job, FieldErrors& errors) {
   const auto parsed = json::LabelSelector::from_json(selector ? *selector : json::Value());
   if (parsed && parsed->matches(labels_of(job, "/spec/template/metadata/labels"))) return;
   const auto* labels = json::find(job, "/spec/template/metadata/labels");
-  errors.push_back(invalid_value("spec.template.metadata.labels", labels ? *labels : json::Value(),
+  errors.push_back(invalid_value("spec.template.metadata.labels", in_key_order(labels),
                                  "`selector` does not match template `labels`"));
 }
 
@@ -164,8 +176,8 @@ void validate_job_update(const json::Value& job, const json::Value& old, FieldEr
     const auto pointer = fmt::format("/spec/{}", key);
     if (same_at(job, old, pointer)) continue;
     const auto* now = json::find(job, pointer);
-    errors.push_back(invalid_value(fmt::format("spec.{}", key), now ? *now : json::Value(),
-                                   "field is immutable"));
+    errors.push_back(
+        invalid_value(fmt::format("spec.{}", key), in_key_order(now), "field is immutable"));
   }
 }
 

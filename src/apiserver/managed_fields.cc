@@ -266,12 +266,16 @@ Applied refused(int status, std::string error) {
 }
 
 // Group, version and kind as the real server's messages say them: `/v1, Kind=Pod`.
-std::string describe_object(const json::Value& object) {
+std::string describe_kind(const json::Value& object) {
   const std::string version(json::text_or(object, "/apiVersion", ""));
-  return fmt::format("{}/{}; {}, Kind={}", json::text_or(object, "/metadata/namespace", ""),
-                     json::text_or(object, "/metadata/name", ""),
+  return fmt::format("{}, Kind={}",
                      version.find('/') == std::string::npos ? "/" + version : version,
                      json::text_or(object, "/kind", ""));
+}
+
+std::string describe_object(const json::Value& object) {
+  return fmt::format("{}/{}; {}", json::text_or(object, "/metadata/namespace", ""),
+                     json::text_or(object, "/metadata/name", ""), describe_kind(object));
 }
 
 }  // namespace
@@ -291,6 +295,8 @@ void track_update(json::Value& object, const json::Value& live, const Schema& sc
 Applied apply_configuration(const json::Value& live, const json::Value& config,
                             const Schema& schema, const Writer& writer, bool force,
                             const FieldSet& reset) {
+  if (json::text_or(config, "/apiVersion", "") != writer.api_version)
+    return refused(400, "invalid object type: " + describe_kind(config));
   if (const auto* sent = json::find(config, kPointer); sent && !sent->is_null())
     return refused(400, "metadata.managedFields must be nil");
   if (auto misfit = find_misfit(config, schema))

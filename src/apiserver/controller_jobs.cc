@@ -1,0 +1,235 @@
+#include "apiserver/controller_jobs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "apiserver/controller_objects.h"
+#include "apiserver/metadata.h"
+#include "json/timestamp.h"
+
+namespace quorate::apiserver {
+
+namespace {
+
+constexpr std::string_view kTracking = "batch.kubernetes.io/job-tracking";
+constexpr std::chrono::seconds kFirstPause(10);
+constexpr std::chrono::minutes kLongestPause(10);
+
+bool is_tracked(const json::Value& pod) {
+  const auto all = finalizers_of(pod);
+  return std::find(all.begin(), all.end(), kTracking) != all.end();
+}
+
+bool is_finished(const json::Value& job) {
+  return has_condition(job, "Complete", "True") || has_condition(job, "Failed", "True");
+}
+
+std::int64_t number(const json::Value& job, std::string_view pointer, std::int64_t otherwise = 0) {
+  return json::integer_at(job, pointer).value_or(otherwise);
+}
+
+// How long to wait after so many failures in a row.
+Duration pause_after(std::int64_t failures) {
+  if (failures <= 0) return Duration(0);
+  const auto shift = std::min<std::int64_t>(failures - 1, 10);
+  return std::min<Duration>(kFirstPause * (std::int64_t{1} << shift), kLongestPause);
+}
+
+}  // namespace
+
+JobController::JobController(rt::Runtime runtime, Verbs& verbs)
+    : Controller(runtime, verbs, "job-controller") {}
+
+void JobController::note(const Change& change) {
+  if (&change.kind() == kinds().jobs) return mark(change.work());
+  if (&change.kind() != kinds().pods || change.text().find(kTracking) == std::string::npos) return;
+  const auto owners = json::array_at(change.object(), "/metadata/ownerReferences");
+  for (const auto& owner : owners ? **owners : json::Array{})
+    if (json::text_or(owner, "/kind", "") == "Job")
+      mark({kinds().jobs, {change.key().ns, std::string(json::text_or(owner, "/name", ""))}});
+}
+
+JobController::Pods JobController::look(const json::Value& job, const WorkKey& work) {
+  Pods out;
+  std::vector<json::Value> mine;
+  for (const auto& [key, record] : objects(*kinds().pods)) {
+    if (key.ns != work.key.ns) continue;
+    auto pod = record->value();
+    if (controller_uid(pod) == uid_of(job)) mine.push_back(std::move(pod));
+  }
+  for (auto& pod : mine) {
+    if (is_pod_finished(pod)) {
+      const bool failed = json::text_or(pod, "/status/phase", "") == "Failed";
+      if (failed) {
+        const auto since = time_at(pod, "/metadata/creationTimestamp").value_or(now());
+        out.last_failure = std::max(out.last_failure.value_or(since), since);
+      }
+      if (!is_tracked(pod)) continue;
+      ++(failed ? out.failed : out.succeeded);
+      release(work, std::move(pod));
+    } else if (is_deleting(pod)) {
+      ++out.terminating;
+    } else {
+      if (is_pod_ready(pod)) ++out.ready;
+      out.active.push_back(std::move(pod));
+    }
+  }
+  return out;
+}
+
+void JobController::release(const WorkKey&, json::Value pod) {
+  auto finalizers = finalizers_of(pod);
+  std::erase(finalizers, kTracking);
+  set_finalizers(pod, finalizers);
+  const ObjectKey key{std::string(namespace_of(pod)), std::string(name_of(pod))};
+  change({kinds().pods, key}, std::move(pod));
+}
+
+void JobController::create_pod(const json::Value& job, const WorkKey& work) {
+  json::Object pod;
+  if (const auto own = json::object_at(job, "/spec/template")) pod = **own;
+  auto& metadata = pod["metadata"];
+  if (!metadata.is_object()) metadata = json::Object{};
+  auto& fields = metadata.get_object();
+  fields["generateName"] = fmt::format("{}-", name_of(job));
+  fields["finalizers"] = json::Array{json::Value(kTracking)};
+  fields["ownerReferences"] = json::Array{make_controller_reference(job)};
+  auto made = verbs().create(*kinds().pods, work.key.ns, std::move(pod), as_writer());
+  if (made)
+    tell(job, "Normal", "SuccessfulCreate",
+         fmt::format("Created pod: {}", name_of(made->object)));
+  else
+    tell(job, "Warning", "FailedCreate", fmt::format("Error creating: {}", made.error().message));
+}
+
+void JobController::stop_pods(const WorkKey& work, const Pods& pods) {
+  for (const auto& pod : pods.active) {
+    const ObjectKey key{work.key.ns, std::string(name_of(pod))};
+    release(work, pod);
+    (void)verbs().remove(*kinds().pods, key);
+  }
+}
+
+void JobController::finish(const WorkKey& work, json::Value& job, bool complete,
+                           std::string_view reason, std::string_view message) {
+  const auto add = [&](std::string_view type) {
+    put_condition(job,
+                  {{"type", type},
+                   {"status", "True"},
+                   {"lastProbeTime", json::render_time(now())},
+                   {"reason", reason},
+                   {"message", message}},
+                  now());
+  };
+  add(complete ? "SuccessCriteriaMet" : "FailureTarget");
+  add(complete ? "Complete" : "Failed");
+  if (complete) (void)json::put(job, "/status/completionTime", json::Value(json::render_time(now())));
+  for (const char* member : {"/status/active", "/status/ready", "/status/terminating"})
+    (void)json::put(job, member, 0);
+  tell(job, complete ? "Normal" : "Warning", complete ? "Completed" : reason,
+       complete ? "Job completed" : message);
+  (void)work;
+}
+
+void JobController::expire(const WorkKey& work, const json::Value& job) {
+  const auto* seconds = json::find(job, "/spec/ttlSecondsAfterFinished");
+  const auto* condition = find_condition(job, "Complete");
+  if (!condition) condition = find_condition(job, "Failed");
+  if (!seconds || !seconds->is_int64() || !condition || is_deleting(job)) return;
+  const auto end = time_at(*condition, "/lastTransitionTime");
+  const auto due = end.value_or(now()) + std::chrono::seconds(seconds->get_int64());
+  if (now() < due) return mark_after(work, due - now());
+  DeleteOptions options;
+  options.uid = std::string(uid_of(job));
+  options.propagation = Propagation::kForeground;
+  (void)verbs().remove(*work.kind, work.key, options);
+}
+
+void JobController::keep_running(const WorkKey& work, const json::Value& job, Pods& pods,
+                                 std::int64_t succeeded, std::int64_t failed) {
+  const auto parallelism = number(job, "/spec/parallelism", 1);
+  const auto* completions = json::find(job, "/spec/completions");
+  auto wanted = parallelism;
+  if (completions && completions->is_int64())
+    wanted = std::min(parallelism, completions->get_int64() - succeeded);
+  else if (succeeded > 0)
+    wanted = static_cast<std::int64_t>(pods.active.size());
+  const auto active = static_cast<std::int64_t>(pods.active.size());
+  if (active > wanted) {
+    Pods surplus;
+    surplus.active.assign(pods.active.begin() + static_cast<std::ptrdiff_t>(wanted),
+                          pods.active.end());
+    return stop_pods(work, surplus);
+  }
+  if (active + pods.terminating >= wanted) return;
+  if (pods.last_failure && failed > 0) {
+    const auto due = *pods.last_failure + pause_after(failed);
+    if (now() < due) return mark_after(work, due - now());
+  }
+  for (auto i = active + pods.terminating; i < wanted; ++i) create_pod(job, work);
+}
+
+void JobController::reconcile(const WorkKey& work) {
+  auto job = find(*work.kind, work.key);
+  if (!job) return;
+  auto pods = look(*job, work);
+  if (is_finished(*job)) return expire(work, *job);
+  if (is_deleting(*job)) return;
+
+  const auto succeeded = number(*job, "/status/succeeded") + pods.succeeded;
+  const auto failed = number(*job, "/status/failed") + pods.failed;
+  const bool suspended = json::flag_at(*job, "/spec/suspend").value_or(false);
+  auto& status = job->as_object()["status"];
+  if (!status.is_object()) status = json::Object{};
+  auto& fields = status.get_object();
+  if (!suspended && !fields.contains("startTime"))
+    fields["startTime"] = json::render_time(now());
+  if (succeeded > 0) fields["succeeded"] = succeeded;
+  if (failed > 0) fields["failed"] = failed;
+
+  const auto* completions = json::find(*job, "/spec/completions");
+  const bool enough = completions && completions->is_int64()
+                          ? succeeded >= completions->get_int64()
+                          : succeeded > 0 && pods.active.empty();
+  const auto* deadline = json::find(*job, "/spec/activeDeadlineSeconds");
+  const auto start = time_at(*job, "/status/startTime").value_or(now());
+  const bool late = deadline && deadline->is_int64() && !suspended &&
+                    now() >= start + std::chrono::seconds(deadline->get_int64());
+  if (failed > number(*job, "/spec/backoffLimit", 6) || late || enough) {
+    stop_pods(work, pods);
+    if (late && !enough)
+      finish(work, *job, false, "DeadlineExceeded",
+             "Job was active longer than specified deadline");
+    else if (enough)
+      finish(work, *job, true, "CompletionsReached",
+             "Reached expected number of succeeded pods");
+    else
+      finish(work, *job, false, "BackoffLimitExceeded",
+             "Job has reached the specified backoff limit");
+    change_status(work, std::move(*job));
+    return mark(work);
+  }
+  if (deadline && deadline->is_int64() && !suspended)
+    mark_after(work, start + std::chrono::seconds(deadline->get_int64()) - now());
+  if (suspended)
+    stop_pods(work, pods);
+  else
+    keep_running(work, *job, pods, succeeded, failed);
+  const auto after = look(*job, work);
+  auto& written = job->as_object()["status"].as_object();
+  const auto set = [&](const char* name, std::int64_t value) {
+    if (value > 0)
+      written[name] = value;
+    else
+      written.stable_erase(name);
+  };
+  set("active", static_cast<std::int64_t>(after.active.size()));
+  written["ready"] = after.ready;
+  written["terminating"] = after.terminating;
+  written["uncountedTerminatedPods"] = json::Object{};
+  change_status(work, std::move(*job));
+}
+
+}  // namespace quorate::apiserver

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <vector>
+
+#include "apiserver/controller.h"
+
+namespace quorate::apiserver {
+
+// Runs Jobs: Pods up to the parallelism until enough have succeeded, again with growing pauses when
+// one fails, up to the backoff limit and the deadline; finished Jobs go after their time to live.
+// Every Pod carries a finalizer until its outcome has been counted, so none is counted twice or
+// lost.
+class JobController : public Controller {
+ public:
+  JobController(rt::Runtime runtime, Verbs& verbs);
+
+ private:
+  void note(const Change& change) override;
+  void reconcile(const WorkKey& work) override;
+
+  struct Pods {
+    std::vector<json::Value> active;    // neither finished nor going
+    std::int64_t terminating = 0, ready = 0;
+    std::int64_t succeeded = 0, failed = 0;  // not counted before
+    std::optional<WallTime> last_failure;
+  };
+  Pods look(const json::Value& job, const WorkKey& work);
+  void release(const WorkKey& work, json::Value pod);
+  void create_pod(const json::Value& job, const WorkKey& work);
+  void finish(const WorkKey& work, json::Value& job, bool complete, std::string_view reason,
+              std::string_view message);
+  void expire(const WorkKey& work, const json::Value& job);
+  void keep_running(const WorkKey& work, const json::Value& job, Pods& pods,
+                    std::int64_t succeeded, std::int64_t failed);
+  void stop_pods(const WorkKey& work, const Pods& pods);
+};
+
+}  // namespace quorate::apiserver
