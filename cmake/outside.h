@@ -1,6 +1,8 @@
-// Headers from outside that most files see, compiled once (see precompiled.cmake). Debug builds alone use it: a file that
-// forgets an include of its own fails in the release build.
+// Headers from outside that most files see, compiled once (see precompiled.cmake). Debug builds
+// alone use it: a file that forgets an include of its own fails in the release build.
 #pragma once
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -23,5 +25,3 @@
 #include <utility>
 #include <variant>
 #include <vector>
-
-#include <fmt/format.h>
