@@ -305,23 +305,41 @@ TEST(Bootstrap, KeepsTheVersionThatWasPinnedWhenStatusAndDefaultChange) {
 
 // ---- Edits before it has formed ----
 
-TEST(Bootstrap, WritesAnEditedVersionOnTheRecordsBeforeAnyPodHasIt) {
+TEST(Bootstrap, WritesAnEditedVersionOnARecordBetweenItsPods) {
   auto world = with_pods();
   world.edit([](api::ClusterSpec& spec) { spec.version = api::EtcdVersion{3, 5, 35}; });
+  EXPECT_THAT(steps_of<NoteVersion>(world.decide()), IsEmpty()) << "its Pod has the old one";
+  world.pass();
+  ASSERT_EQ(world.pod("c-0"), nullptr);
   auto decision = world.decide();
-  ASSERT_THAT(decision.stages, Not(IsEmpty()));
-  EXPECT_THAT(steps_of<NoteVersion>(decision), SizeIs(3));
-  EXPECT_TRUE(std::holds_alternative<NoteVersion>(decision.stages[0].steps[0]));
-  EXPECT_TRUE(decision.stages[0].essential);
-  world.delete_pod("c-0");
-  EXPECT_THAT(steps_of<CreatePod>(world.decide()), IsEmpty());
+  ASSERT_THAT(steps_of<NoteVersion>(decision), SizeIs(1));
+  EXPECT_EQ(steps_of<NoteVersion>(decision)[0].record, "c-0");
+  EXPECT_THAT(steps_of<CreatePod>(decision), IsEmpty());
+  world.pass();
+  EXPECT_THAT(steps_of<CreatePod>(world.decide()), SizeIs(1));
+}
+
+TEST(Bootstrap, GoesBackToTheVersionThatFormedWhileAnotherWasTakenUp) {
+  auto world = with_pods();
+  world.edit([](api::ClusterSpec& spec) { spec.version = api::EtcdVersion{3, 5, 35}; });
+  world.pass();
+  ASSERT_EQ(world.pod("c-0"), nullptr);
+  world.carry_out(world.decide(), 1);
+  ASSERT_EQ(world.record("c-0")->spec.version.text(), "3.5.35");
+  world.settle();  // the other two answer, with the version before
+  EXPECT_EQ(world.status().cluster_id, World::kClusterId);
+  EXPECT_EQ(world.record("c-0")->spec.version.text(), "3.6.16");
+  EXPECT_EQ(world.status().version.target->text(), "3.6.16");
+  EXPECT_EQ(world.status().ready, "3/3");
+  EXPECT_THAT(message_of(world.decide(), "InvalidSpec"),
+              HasSubstr("spec.version: cannot be changed from 3.6.16 to 3.5.35 yet"));
 }
 
 // What formed is what was declared, also for those who know nothing but the records.
 TEST(Bootstrap, FormsWithTheVersionThatItTookUpAndStandsByIt) {
   auto world = with_pods();
   world.edit([](api::ClusterSpec& spec) { spec.version = api::EtcdVersion{3, 5, 35}; });
-  for (int i = 0; i < 8; ++i) world.pass();  // every Pod is made anew
+  for (int i = 0; i < 12; ++i) world.pass();  // every Pod is made anew
   world.set_version("3.5.35");
   world.settle();
   for (bool lost : {false, true}) {

@@ -60,9 +60,6 @@ class MemberEnsurer {
           wait("RecordLeaving", fmt::format("EtcdMember {} is being deleted; it will be written "
                                             "again",
                                             member->name));
-        else if (!has_version(*member))
-          records_.steps.push_back(
-              NoteVersion{member->name, member->record->uid, *now_.target->version});
         continue;
       }
       if (is_taken("EtcdMember " + member->name) || is_gone(now_, *member)) continue;
@@ -107,19 +104,10 @@ class MemberEnsurer {
 
   // ---- Pods ----
 
-  // What is taken up before the cluster has formed is on the records first: once it has formed,
-  // they say what stands (target.cc).
-  bool has_version(const Member& member) const {
-    return now_.formed || member.record->spec.version == *now_.target->version;
-  }
-
-  bool is_recorded(const Member& member) const {
-    return member.record && !member.record->deleting && has_version(member);
-  }
-
   bool recorded() const {
-    return std::all_of(current_.begin(), current_.end(),
-                       [&](const Member* member) { return is_recorded(*member); });
+    return std::all_of(current_.begin(), current_.end(), [](const Member* member) {
+      return member->record && !member->record->deleting;
+    });
   }
 
   // Every record of the formation is there, and what must be there before its members may run:
@@ -132,12 +120,14 @@ class MemberEnsurer {
   }
 
   void pods() {
+    // What has formed is written down first: then it is known what stands.
+    const bool just_formed = !now_.formed && prove_formed(now_);
     for (const auto* member : current_) {
       if (is_lost(now_, *member)) {
         if (now_.formed) tell_loss(*member);
       } else if (member->pod) {
         existing_pod(*member);
-      } else {
+      } else if (!just_formed) {
         missing_pod(*member);
       }
     }
@@ -145,17 +135,29 @@ class MemberEnsurer {
   }
 
   void missing_pod(const Member& member) {
-    if (!is_recorded(member) || !pods_can_start(now_)) return;
+    if (!member.record || member.record->deleting || !pods_can_start(now_)) return;
     if (is_taken("Pod " + member.name)) return;
     bool first = !member.record->spec.run;
     if (now_.target->storage.claim) {
       if (member.claim && member.claim->deleting) return;  // said above
       if (first && !prepared()) return;
+    } else if (!recorded()) {
+      return;
+    }
+    if (member.record->spec.version != *now_.target->version) {
+      note_version(member);
+    } else if (now_.target->storage.claim) {
       if (first) allow_run(member);
       create_pod(member, make_open_state(now_, member), first);
     } else {
-      if (recorded()) create_pod(member, make_state(now_, member), first);  // closed: open_pods
+      create_pod(member, make_state(now_, member), first);  // closed: open_pods
     }
+  }
+
+  // Records say which version members have that run: it is written while there is no Pod, and the
+  // Pod is made after that. So what stands is known from them alone (target.cc).
+  void note_version(const Member& member) {
+    records_.steps.push_back(NoteVersion{member.name, member.record->uid, *now_.target->version});
   }
 
   // Data that goes with its Pod leaves nothing behind by which a Pod that ran could be told from

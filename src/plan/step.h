@@ -111,8 +111,7 @@ struct NoteOnRecord {
   api::Identity identity;
   friend bool operator==(const NoteOnRecord&, const NoteOnRecord&) = default;
 };
-// The version that a member is to run, on its record: written before any Pod of that version is
-// made, so that the record knows it when status is lost.
+// The version of the Pod that is made next for a member, on its record.
 struct NoteVersion {
   std::string record;
   Uid record_uid;

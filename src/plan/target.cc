@@ -1,9 +1,23 @@
+#include <algorithm>
+#include <map>
+
 #include "api/names.h"
 #include "plan/situation.h"
 
 // What to work towards: the declaration, if it may be taken up.
 namespace quorate::plan {
 namespace {
+
+// The version that most records have: of those that are made anew one after the other before the
+// cluster has formed, some may have another.
+std::optional<api::EtcdVersion> recorded_version(const Situation& now) {
+  std::map<api::EtcdVersion, int> counts;
+  for (const auto* member : now.current())
+    if (member->record) ++counts[member->record->spec.version];
+  const auto most = std::max_element(counts.begin(), counts.end(),
+                                     [](auto& a, auto& b) { return a.second < b.second; });
+  return most == counts.end() ? std::nullopt : std::optional(most->first);
+}
 
 // What stands now, as far as it is known: what status remembers, corrected by the members, which
 // know better (status can be lost or rewound).
@@ -15,13 +29,13 @@ std::optional<api::ClusterSpec> standing(const Situation& now) {
   if (!spec && !now.seen.cluster.declared) return std::nullopt;
   if (!spec) spec = now.seen.cluster.declared;
   spec->replicas = now.formation->size;
-  for (const auto* member : now.current()) {
-    if (!member->record) continue;
-    const auto& record = member->record->spec;
-    if (now.formed || !spec->version) spec->version = record.version;
-    spec->tls.peer.mode =
-        record.peer_url.starts_with("https:") ? api::TlsMode::kManaged : api::TlsMode::kDisabled;
-  }
+  if (const auto version = recorded_version(now); version && (now.formed || !spec->version))
+    spec->version = version;
+  for (const auto* member : now.current())
+    if (member->record)
+      spec->tls.peer.mode = member->record->spec.peer_url.starts_with("https:")
+                                ? api::TlsMode::kManaged
+                                : api::TlsMode::kDisabled;
   return spec;
 }
 
