@@ -1,8 +1,8 @@
 #include "node/pod_view.h"
 
-#include "json/quantity.h"
 #include "json/timestamp.h"
 #include "node/metadata.h"
+#include "node/volume_view.h"
 
 namespace quorate::node {
 namespace {
@@ -11,12 +11,6 @@ using json::Reader;
 using std::string_view;
 
 Duration seconds_of(Reader& in) { return std::chrono::seconds(in.integer()); }
-
-int small_number(Reader& in) {
-  auto value = in.integer();
-  if (value < INT32_MIN || value > INT32_MAX) in.fail(Code::kInvalid, "number out of range");
-  return static_cast<int>(value);
-}
 
 std::optional<WallTime> time_of(Reader& in) {
   auto text = in.text();
@@ -64,12 +58,6 @@ class PodReader {
   void container(Reader& in, ContainerSpec& out, bool init);
   std::optional<Probe> probe(Reader& in);
   void http_probe(Reader& in, Probe& out);
-  void volume(Reader& in, Volume& out);
-  bool volume_source(string_view kind, Reader& in, Volume& out);
-  FileSource object_source(Reader& in, FileSource::Kind kind, int* default_mode);
-  FileSource fields_source(Reader& in, int* default_mode);
-  FileSource token_source(Reader& in);
-  FileVolume projected(Reader& in);
   void container_status(Reader& in);
 
   PodView& out_;
@@ -177,9 +165,9 @@ std::optional<Probe> PodReader::probe(Reader& in) {
     else if (key == "timeoutSeconds")
       out.timeout = seconds_of(value);
     else if (key == "successThreshold")
-      out.success_threshold = small_number(value);
+      out.success_threshold = read_small_number(value);
     else if (key == "failureThreshold")
-      out.failure_threshold = small_number(value);
+      out.failure_threshold = read_small_number(value);
     else if (key == "terminationGracePeriodSeconds")
       out.termination_grace = seconds_of(value);
     else if (key == "httpGet")
@@ -229,7 +217,7 @@ void PodReader::container(Reader& in, ContainerSpec& out, bool init) {
           if (field == "name")
             name = part.text();
           else if (field == "containerPort")
-            number = small_number(part);
+            number = read_small_number(part);
         });
         if (!name.empty()) out.ports[name] = number;
       });
@@ -251,154 +239,6 @@ void PodReader::container(Reader& in, ContainerSpec& out, bool init) {
       reject("initContainers.restartPolicy");
     else if (key == "lifecycle" || key == "volumeDevices")
       reject("containers." + std::string(key));
-  });
-}
-
-// --- volumes
-
-FileSource PodReader::object_source(Reader& in, FileSource::Kind kind, int* default_mode) {
-  FileSource out;
-  out.kind = kind;
-  in.fields([&](string_view key, Reader& value) {
-    if (key == "name" || key == "secretName")
-      out.object = value.text();
-    else if (key == "optional")
-      out.optional = value.flag();
-    else if (key == "defaultMode" && default_mode)
-      *default_mode = small_number(value);
-    else if (key == "items")
-      value.items([&](Reader& item) {
-        auto& file = out.items.emplace_back();
-        item.fields([&](string_view field, Reader& part) {
-          if (field == "key")
-            file.key = part.text();
-          else if (field == "path")
-            file.path = part.text();
-          else if (field == "mode")
-            file.mode = small_number(part);
-        });
-      });
-  });
-  return out;
-}
-
-FileSource PodReader::fields_source(Reader& in, int* default_mode) {
-  FileSource out;
-  out.kind = FileSource::Kind::kFields;
-  in.fields([&](string_view key, Reader& value) {
-    if (key == "defaultMode" && default_mode) *default_mode = small_number(value);
-    if (key != "items") return;
-    value.items([&](Reader& item) {
-      auto& file = out.items.emplace_back();
-      item.fields([&](string_view field, Reader& part) {
-        if (field == "path")
-          file.path = part.text();
-        else if (field == "mode")
-          file.mode = small_number(part);
-        else if (field == "resourceFieldRef")
-          reject("downwardAPI.resourceFieldRef");
-        else if (field == "fieldRef")
-          part.fields([&](string_view name, Reader& path) {
-            if (name == "fieldPath") file.key = path.text();
-          });
-      });
-    });
-  });
-  return out;
-}
-
-FileSource PodReader::token_source(Reader& in) {
-  FileSource out;
-  out.kind = FileSource::Kind::kToken;
-  auto& file = out.items.emplace_back();
-  in.fields([&](string_view key, Reader& value) {
-    if (key == "audience")
-      out.object = value.text();
-    else if (key == "path")
-      file.path = value.text();
-    else if (key == "expirationSeconds")
-      out.expiration = std::chrono::seconds(value.integer());
-  });
-  return out;
-}
-
-FileVolume PodReader::projected(Reader& in) {
-  FileVolume out;
-  in.fields([&](string_view key, Reader& value) {
-    if (key == "defaultMode") out.default_mode = small_number(value);
-    if (key != "sources") return;
-    value.items([&](Reader& source) {
-      source.fields([&](string_view kind, Reader& part) {
-        if (kind == "secret")
-          out.sources.push_back(object_source(part, FileSource::Kind::kSecret, nullptr));
-        else if (kind == "configMap")
-          out.sources.push_back(object_source(part, FileSource::Kind::kConfigMap, nullptr));
-        else if (kind == "downwardAPI")
-          out.sources.push_back(fields_source(part, nullptr));
-        else if (kind == "serviceAccountToken")
-          out.sources.push_back(token_source(part));
-        else
-          reject("projected." + std::string(kind));
-      });
-    });
-  });
-  return out;
-}
-
-bool PodReader::volume_source(string_view kind, Reader& in, Volume& out) {
-  FileVolume files;
-  if (kind == "emptyDir") {
-    EmptyDir dir;
-    in.fields([&](string_view key, Reader& value) {
-      if (key == "medium")
-        dir.memory = value.text() == "Memory";
-      else if (key == "sizeLimit") {
-        auto size = json::Quantity::parse(value.text_or_number());
-        if (size)
-          dir.size_limit = size->bytes();
-        else
-          value.fail(size.error().code(), size.error().text());
-      }
-    });
-    out.source = dir;
-  } else if (kind == "persistentVolumeClaim") {
-    ClaimVolume claim;
-    in.fields([&](string_view key, Reader& value) {
-      if (key == "claimName")
-        claim.claim = value.text();
-      else if (key == "readOnly")
-        claim.read_only = value.flag();
-    });
-    out.source = claim;
-  } else if (kind == "hostPath") {
-    HostPath path;
-    in.fields([&](string_view key, Reader& value) {
-      if (key == "path") path.path = value.text();
-    });
-    out.source = path;
-  } else if (kind == "secret") {
-    files.sources.push_back(object_source(in, FileSource::Kind::kSecret, &files.default_mode));
-    out.source = std::move(files);
-  } else if (kind == "configMap") {
-    files.sources.push_back(object_source(in, FileSource::Kind::kConfigMap, &files.default_mode));
-    out.source = std::move(files);
-  } else if (kind == "downwardAPI") {
-    files.sources.push_back(fields_source(in, &files.default_mode));
-    out.source = std::move(files);
-  } else if (kind == "projected") {
-    out.source = projected(in);
-  } else {
-    return false;
-  }
-  return true;
-}
-
-void PodReader::volume(Reader& in, Volume& out) {
-  in.fields([&](string_view key, Reader& value) {
-    if (key == "name")
-      out.name = value.text();
-    else if (!volume_source(key, value, out))
-      reject("volumes." + std::string(key));
   });
 }
 
@@ -426,7 +266,8 @@ void PodReader::spec(Reader& in) {
     else if (key == "activeDeadlineSeconds")
       out_.active_deadline = seconds_of(value);
     else if (key == "volumes")
-      value.items([&](Reader& item) { volume(item, out_.volumes.emplace_back()); });
+      value.items(
+          [&](Reader& item) { read_volume(item, out_.volumes.emplace_back(), out_.unsupported); });
     else if (key == "initContainers")
       value.items(
           [&](Reader& item) { container(item, out_.init_containers.emplace_back(), true); });
@@ -447,9 +288,9 @@ Terminated read_terminated(Reader& in) {
   Terminated out;
   in.fields([&](string_view key, Reader& value) {
     if (key == "exitCode")
-      out.exit_code = small_number(value);
+      out.exit_code = read_small_number(value);
     else if (key == "signal")
-      out.signal = small_number(value);
+      out.signal = read_small_number(value);
     else if (key == "reason")
       out.reason = value.text();
     else if (key == "message")
@@ -471,7 +312,7 @@ void PodReader::container_status(Reader& in) {
     if (key == "name")
       name = value.text();
     else if (key == "restartCount")
-      memory.restart_count = small_number(value);
+      memory.restart_count = read_small_number(value);
     else if (key == "containerID")
       memory.container_id = value.text();
     else if (key == "lastState")
