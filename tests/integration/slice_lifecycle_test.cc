@@ -114,7 +114,8 @@ TEST_F(Foreign, OfTwoOperatorsOneClaimsAClusterAndTheOtherWritesNothing) {
                     other.counter("quorate_reconciles_total") >= 1,
                 one.ended() + other.ended());
   }));
-  const auto owner = json::text_or(get(kube::kEtcdClusters, "c"), "/status/operator", "");
+  const auto cluster = get(kube::kEtcdClusters, "c");
+  const auto owner = json::text_or(cluster, "/status/operator", "");
   const auto& loser = owner == "quorate" ? others : ledger_;
   for (const auto& write : loser.writes())
     EXPECT_FALSE(write.took_effect()) << owner << " has it, the other: " << write.what;
