@@ -44,8 +44,7 @@ void BudgetController::mark_budgets_of(const std::string& ns, const json::Value&
       mark({kinds().disruption_budgets, key});
 }
 
-std::int64_t BudgetController::wanted(const std::vector<json::Value>& pods,
-                                      const std::string& ns) {
+std::int64_t BudgetController::wanted(const std::vector<json::Value>& pods, const std::string& ns) {
   std::int64_t total = 0;
   std::set<std::string> seen;
   for (const auto& pod : pods) {

@@ -68,7 +68,7 @@ JobController::Pods JobController::look(const json::Value& job, const WorkKey& w
       }
       if (!is_tracked(pod)) continue;
       ++(failed ? out.failed : out.succeeded);
-      release(work, std::move(pod));
+      release(std::move(pod));
     } else if (is_deleting(pod)) {
       ++out.terminating;
     } else {
@@ -79,7 +79,7 @@ JobController::Pods JobController::look(const json::Value& job, const WorkKey& w
   return out;
 }
 
-void JobController::release(const WorkKey&, json::Value pod) {
+void JobController::release(json::Value pod) {
   auto finalizers = finalizers_of(pod);
   std::erase(finalizers, kTracking);
   set_finalizers(pod, finalizers);
@@ -98,8 +98,7 @@ void JobController::create_pod(const json::Value& job, const WorkKey& work) {
   fields["ownerReferences"] = json::Array{make_controller_reference(job)};
   auto made = verbs().create(*kinds().pods, work.key.ns, std::move(pod), as_writer());
   if (made)
-    tell(job, "Normal", "SuccessfulCreate",
-         fmt::format("Created pod: {}", name_of(made->object)));
+    tell(job, "Normal", "SuccessfulCreate", fmt::format("Created pod: {}", name_of(made->object)));
   else
     tell(job, "Warning", "FailedCreate", fmt::format("Error creating: {}", made.error().message));
 }
@@ -107,13 +106,13 @@ void JobController::create_pod(const json::Value& job, const WorkKey& work) {
 void JobController::stop_pods(const WorkKey& work, const Pods& pods) {
   for (const auto& pod : pods.active) {
     const ObjectKey key{work.key.ns, std::string(name_of(pod))};
-    release(work, pod);
+    release(pod);
     (void)verbs().remove(*kinds().pods, key);
   }
 }
 
-void JobController::finish(const WorkKey& work, json::Value& job, bool complete,
-                           std::string_view reason, std::string_view message) {
+void JobController::finish(json::Value& job, bool complete, std::string_view reason,
+                           std::string_view message) {
   const auto add = [&](std::string_view type) {
     put_condition(job,
                   {{"type", type},
@@ -125,12 +124,12 @@ void JobController::finish(const WorkKey& work, json::Value& job, bool complete,
   };
   add(complete ? "SuccessCriteriaMet" : "FailureTarget");
   add(complete ? "Complete" : "Failed");
-  if (complete) (void)json::put(job, "/status/completionTime", json::Value(json::render_time(now())));
+  if (complete)
+    (void)json::put(job, "/status/completionTime", json::Value(json::render_time(now())));
   for (const char* member : {"/status/active", "/status/ready", "/status/terminating"})
     (void)json::put(job, member, 0);
   tell(job, complete ? "Normal" : "Warning", complete ? "Completed" : reason,
        complete ? "Job completed" : message);
-  (void)work;
 }
 
 void JobController::expire(const WorkKey& work, const json::Value& job) {
@@ -184,15 +183,13 @@ void JobController::reconcile(const WorkKey& work) {
   auto& status = job->as_object()["status"];
   if (!status.is_object()) status = json::Object{};
   auto& fields = status.get_object();
-  if (!suspended && !fields.contains("startTime"))
-    fields["startTime"] = json::render_time(now());
+  if (!suspended && !fields.contains("startTime")) fields["startTime"] = json::render_time(now());
   if (succeeded > 0) fields["succeeded"] = succeeded;
   if (failed > 0) fields["failed"] = failed;
 
   const auto* completions = json::find(*job, "/spec/completions");
-  const bool enough = completions && completions->is_int64()
-                          ? succeeded >= completions->get_int64()
-                          : succeeded > 0 && pods.active.empty();
+  const bool enough = completions && completions->is_int64() ? succeeded >= completions->get_int64()
+                                                             : succeeded > 0 && pods.active.empty();
   const auto* deadline = json::find(*job, "/spec/activeDeadlineSeconds");
   const auto start = time_at(*job, "/status/startTime").value_or(now());
   const bool late = deadline && deadline->is_int64() && !suspended &&
@@ -200,14 +197,11 @@ void JobController::reconcile(const WorkKey& work) {
   if (failed > number(*job, "/spec/backoffLimit", 6) || late || enough) {
     stop_pods(work, pods);
     if (late && !enough)
-      finish(work, *job, false, "DeadlineExceeded",
-             "Job was active longer than specified deadline");
+      finish(*job, false, "DeadlineExceeded", "Job was active longer than specified deadline");
     else if (enough)
-      finish(work, *job, true, "CompletionsReached",
-             "Reached expected number of succeeded pods");
+      finish(*job, true, "CompletionsReached", "Reached expected number of succeeded pods");
     else
-      finish(work, *job, false, "BackoffLimitExceeded",
-             "Job has reached the specified backoff limit");
+      finish(*job, false, "BackoffLimitExceeded", "Job has reached the specified backoff limit");
     change_status(work, std::move(*job));
     return mark(work);
   }

@@ -19,19 +19,18 @@ class JobController : public Controller {
   void reconcile(const WorkKey& work) override;
 
   struct Pods {
-    std::vector<json::Value> active;    // neither finished nor going
+    std::vector<json::Value> active;  // neither finished nor going
     std::int64_t terminating = 0, ready = 0;
     std::int64_t succeeded = 0, failed = 0;  // not counted before
     std::optional<WallTime> last_failure;
   };
   Pods look(const json::Value& job, const WorkKey& work);
-  void release(const WorkKey& work, json::Value pod);
+  void release(json::Value pod);
   void create_pod(const json::Value& job, const WorkKey& work);
-  void finish(const WorkKey& work, json::Value& job, bool complete, std::string_view reason,
-              std::string_view message);
+  void finish(json::Value& job, bool complete, std::string_view reason, std::string_view message);
   void expire(const WorkKey& work, const json::Value& job);
-  void keep_running(const WorkKey& work, const json::Value& job, Pods& pods,
-                    std::int64_t succeeded, std::int64_t failed);
+  void keep_running(const WorkKey& work, const json::Value& job, Pods& pods, std::int64_t succeeded,
+                    std::int64_t failed);
   void stop_pods(const WorkKey& work, const Pods& pods);
 };
 
