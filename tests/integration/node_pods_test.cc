@@ -338,9 +338,10 @@ TEST(NodePods, ReturnInTheSameObjectAfterAPowerCutAndLeaveNothingBehind) {
     world.await_ready("p");
     await_log(world, "p", 0, "1\n1\n1\n");
     auto before = world.get("pod", "p");
-    EXPECT_FALSE(processes_named(marker).empty());
+    support::eventually(std::chrono::seconds(60), "its child runs",
+                        [&] { return !processes_named(marker).empty(); });
     world.nodes().kill();
-    support::eventually(std::chrono::seconds(10), "nothing is left", [&] {
+    support::eventually(std::chrono::seconds(60), "nothing is left", [&] {
       auto left = processes_named(marker);
       return support::Look(left.empty(), left.empty() ? "" : left[0]);
     });
@@ -374,9 +375,11 @@ TEST(NodePods, AreStoppedWithGraceOrAtOnce) {
     world.await_gone("pod", "polite");
     EXPECT_THAT(world.log_of("polite", "main"), HasSubstr("told\n"));
     world.await_gone("pod", "deaf");
-    EXPECT_EQ(processes_named(marker).size(), 1u) << "the one that is not deleted yet";
+    // A fork that has not become `sleep` yet looks like its parent.
+    support::eventually(std::chrono::seconds(60), "only the one runs that is not deleted yet",
+                        [&] { return processes_named(marker).size() == 1; });
     world.kubectl({"delete", "pod", "forced", "--force", "--grace-period=0"});
-    support::eventually(std::chrono::seconds(20), "nothing is left of it", [&] {
+    support::eventually(std::chrono::seconds(60), "nothing is left of it", [&] {
       auto pods = fs::directory_iterator(world.directory() + "/nodes/node-1/pods");
       return support::Look(pods == fs::directory_iterator() && processes_named(marker).empty());
     });
