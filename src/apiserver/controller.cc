@@ -80,7 +80,8 @@ std::optional<json::Value> Controller::find(const Kind& kind, const ObjectKey& k
 
 WriteOptions Controller::as_writer(std::string_view subresource) const {
   WriteOptions options;
-  options.manager = name_;
+  // The real ones run in two programs.
+  options.manager = name_ == "default-scheduler" ? "kube-scheduler" : "kube-controller-manager";
   options.subresource = subresource;
   options.validation = FieldValidation::kIgnore;
   return options;

@@ -22,6 +22,9 @@ bool is_tracked(const json::Value& pod) {
   return std::find(all.begin(), all.end(), kTracking) != all.end();
 }
 
+// Whether a Pod will not run any further. One that is being deleted may never get to say so.
+bool has_ended(const json::Value& pod) { return is_pod_finished(pod) || is_deleting(pod); }
+
 bool is_finished(const json::Value& job) {
   return has_condition(job, "Complete", "True") || has_condition(job, "Failed", "True");
 }
@@ -60,8 +63,9 @@ JobController::Pods JobController::look(const json::Value& job, const WorkKey& w
     if (controller_uid(pod) == uid_of(job)) mine.push_back(std::move(pod));
   }
   for (auto& pod : mine) {
-    if (is_pod_finished(pod)) {
-      const bool failed = json::text_or(pod, "/status/phase", "") == "Failed";
+    if (has_ended(pod)) {
+      const bool failed = json::text_or(pod, "/status/phase", "") != "Succeeded";
+      if (!is_pod_finished(pod)) ++out.terminating;
       if (failed) {
         const auto since = time_at(pod, "/metadata/creationTimestamp").value_or(now());
         out.last_failure = std::max(out.last_failure.value_or(since), since);
@@ -69,8 +73,6 @@ JobController::Pods JobController::look(const json::Value& job, const WorkKey& w
       if (!is_tracked(pod)) continue;
       ++(failed ? out.failed : out.succeeded);
       release(std::move(pod));
-    } else if (is_deleting(pod)) {
-      ++out.terminating;
     } else {
       if (is_pod_ready(pod)) ++out.ready;
       out.active.push_back(std::move(pod));
@@ -85,6 +87,23 @@ void JobController::release(json::Value pod) {
   set_finalizers(pod, finalizers);
   const ObjectKey key{std::string(namespace_of(pod)), std::string(name_of(pod))};
   change({kinds().pods, key}, std::move(pod));
+}
+
+// Nobody counts any more: what is left of a Job that goes may go, too.
+void JobController::release_all(const WorkKey& work) {
+  std::vector<json::Value> left;
+  for (const auto& [key, record] : objects(*kinds().pods)) {
+    if (key.ns != work.key.ns || record->text.find(kTracking) == std::string::npos) continue;
+    auto pod = record->value();
+    const auto owners = json::array_at(pod, "/metadata/ownerReferences");
+    for (const auto& owner : owners ? **owners : json::Array{})
+      if (json::text_or(owner, "/kind", "") == "Job" &&
+          json::text_or(owner, "/name", "") == work.key.name && is_tracked(pod)) {
+        left.push_back(pod);
+        break;
+      }
+  }
+  for (auto& pod : left) release(std::move(pod));
 }
 
 void JobController::create_pod(const json::Value& job, const WorkKey& work) {
@@ -172,10 +191,9 @@ void JobController::keep_running(const WorkKey& work, const json::Value& job, Po
 
 void JobController::reconcile(const WorkKey& work) {
   auto job = find(*work.kind, work.key);
-  if (!job) return;
+  if (!job || is_deleting(*job)) return release_all(work);
   auto pods = look(*job, work);
   if (is_finished(*job)) return expire(work, *job);
-  if (is_deleting(*job)) return;
 
   const auto succeeded = number(*job, "/status/succeeded") + pods.succeeded;
   const auto failed = number(*job, "/status/failed") + pods.failed;

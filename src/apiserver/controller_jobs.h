@@ -26,6 +26,7 @@ class JobController : public Controller {
   };
   Pods look(const json::Value& job, const WorkKey& work);
   void release(json::Value pod);
+  void release_all(const WorkKey& work);
   void create_pod(const json::Value& job, const WorkKey& work);
   void finish(json::Value& job, bool complete, std::string_view reason, std::string_view message);
   void expire(const WorkKey& work, const json::Value& job);

@@ -589,6 +589,15 @@ TEST_F(JobTest, EndsAtItsDeadlineAndGoesAfterItsTimeToLive) {
   EXPECT_FALSE(there(*kinds().jobs, "default", "j"));
 }
 
+TEST_F(JobTest, ItsPodsGoWithItThoughNobodyCountedThem) {
+  add_job({});
+  ASSERT_EQ(running().size(), 1U);
+  remove(*kinds().jobs, "default", "j", Propagation::kForeground);
+  settle();
+  EXPECT_TRUE(names(pods(), "default").empty());
+  EXPECT_FALSE(there(*kinds().jobs, "default", "j"));
+}
+
 class NodeTest : public ControllersTest {
  protected:
   std::string ready(const std::string& name) {
