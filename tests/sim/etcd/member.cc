@@ -180,6 +180,11 @@ void Member::look_again() {
   rearm_quorum();
   rearm_heartbeat();
   if (raft_.leads()) watch_versions();
+  // Watches that asked for a leader are ended when there is none for long.
+  if (!raft_.leader() && !watchers_.empty())
+    process_.after(3 * election_, [this] {
+      if (!raft_.leader()) watchers_.end_all(etcd::Reason::kNoLeader);
+    });
 }
 
 // ---- Time-outs ----

@@ -141,8 +141,12 @@ void Member::flush_blocked() {
 void Member::on_proposal_timeout(std::uint64_t request) {
   auto found = waiting_.extract(request);
   if (found.empty()) return;
-  std::erase_if(blocked_, [request](const auto& proposal) { return proposal->id == request; });
-  found.mapped().reply(Refused(why_timed_out(found.mapped().since)));
+  // What never got into raft ends with the caller's context, not with a time-out of etcd's.
+  const auto never_proposed =
+      std::erase_if(blocked_, [request](const auto& proposal) { return proposal->id == request; });
+  const Reason why =
+      never_proposed ? Reason::kRequestCancelled : why_timed_out(found.mapped().since);
+  found.mapped().reply(Refused(why));
   settle();
 }
 
@@ -283,6 +287,8 @@ void Member::hash_kv(const Caller& caller, Revision revision, Reply<etcd::HashKv
   if (auto why = refuse(caller)) return reply(Refused(*why));
   when_idle(
       [this, revision, reply] {
+        if (process_.traits().hash_refuses_compacted && revision == dir_.state.kv.compacted())
+          return reply(Refused(Reason::kCompacted));
         auto hash = dir_.state.kv.hash(revision);
         if (!hash) return reply(Refused(hash.error()));
         etcd::HashKv answer{header(), *hash, revision, dir_.state.kv.compacted()};

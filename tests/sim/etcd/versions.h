@@ -36,6 +36,7 @@ struct Traits {
   bool knows_graduated_flags;     // the same ones without `experimental-`
   bool checks_storage_version;    // refuses a database of a newer minor version
   std::uint64_t snapshot_count;   // entries between two snapshots of raft
+  bool hash_refuses_compacted;    // HashKV of the very revision that was compacted
 };
 
 const Traits& traits_of(const Version& version);
