@@ -136,7 +136,10 @@ World hostile_world() {
   seen.cluster.deleting = pick({false, false, false, true});
   seen.cluster.generation = any_number(0, 5);
   seen.cluster.status = maybe(api::any_cluster_status);
-  if (seen.cluster.status && any_flag()) seen.cluster.status->operator_identity = "quorate";
+  if (pick({true, true, true, false})) {
+    if (!seen.cluster.status) seen.cluster.status.emplace();
+    seen.cluster.status->operator_identity = seen.op.identity;
+  }
   if (pick({false, false, false, true})) seen.cluster.declared.reset();
   if (pick({false, false, false, true})) seen.cluster.key.name = api::any_word();
   for (int i = any_number(0, 5); i > 0; --i) seen.records.push_back(any_record());
@@ -146,6 +149,7 @@ World hostile_world() {
     if (any_flag()) seen.shared.push_back(any_shared(which));
   for (int i = any_number(0, 4); i > 0; --i) seen.answers.push_back(any_answer(world));
   if (any_flag()) seen.taken_names = {"Pod c-0"};
+  if (pick({false, false, false, true})) seen.unreadable = {"EtcdMember c-1 cannot be read"};
   if (any_flag()) seen.refusals = {{"Pod c-1", "create", "no", false, {}}};
   return world;
 }
@@ -279,11 +283,33 @@ TEST(Properties, AtMostOneDisruptiveStepAndItHasItsPermit) {
       const auto* permit = permit_of(step);
       if (!permit) return;
       ++disruptive;
+      RC_ASSERT(permit->disruption() == disruption_of(step));
       RC_ASSERT(permit->cluster() == world.seen.cluster.uid);
       RC_ASSERT(permit->epoch() == world.seen.op.epoch);
       RC_ASSERT(!permit->proof().empty());
     });
     RC_ASSERT(disruptive <= 1);
+  });
+}
+
+TEST(Properties, NothingIsDoneForAClusterThatIsNotClaimed) {
+  holds_always("claimed", [](const World& world, const Decision& decision) {
+    const auto& status = world.seen.cluster.status;
+    if (status && status->operator_identity == world.seen.op.identity) return;
+    RC_ASSERT(decision.stages.empty());
+    RC_ASSERT(decision.member_statuses.empty());
+  });
+}
+
+TEST(Properties, NothingIsHarmedWhileSomethingCannotBeRead) {
+  holds_always("unreadable", [](const World& world, const Decision& decision) {
+    if (world.seen.unreadable.empty()) return;
+    RC_ASSERT(!disruptive_step(decision));
+    for_each_step(decision, [](const Step& step) {
+      RC_ASSERT(!std::holds_alternative<CreateRecord>(step));
+      RC_ASSERT(!std::holds_alternative<CreateClaim>(step));
+      RC_ASSERT(!std::holds_alternative<CreatePod>(step));
+    });
   });
 }
 
