@@ -121,18 +121,19 @@ void Controller::tell(const json::Value& about, std::string_view type, std::stri
                        {"apiVersion", json::text_or(about, "/apiVersion", "")},
                        {"resourceVersion", version_of(about)}};
   if (!namespace_of(about).empty()) subject["namespace"] = namespace_of(about);
-  json::Value event{
-      {"metadata", {{"generateName", fmt::format("{}.", name_of(about))}, {"namespace", ns}}},
-      {"involvedObject", std::move(subject)},
-      {"reason", reason},
-      {"message", message},
-      {"source", {{"component", name_}}},
-      {"firstTimestamp", time},
-      {"lastTimestamp", time},
-      {"count", 1},
-      {"type", type},
-      {"reportingComponent", name_},
-      {"reportingInstance", ""}};
+  json::Value event{{"metadata",
+                     {{"name", fmt::format("{}.{:016x}", name_of(about), runtime_.random->next())},
+                      {"namespace", ns}}},
+                    {"involvedObject", std::move(subject)},
+                    {"reason", reason},
+                    {"message", message},
+                    {"source", {{"component", name_}}},
+                    {"firstTimestamp", time},
+                    {"lastTimestamp", time},
+                    {"count", 1},
+                    {"type", type},
+                    {"reportingComponent", name_},
+                    {"reportingInstance", ""}};
   (void)verbs_.create(*kinds().events, ns, std::move(event), as_writer());
 }
 

@@ -67,9 +67,12 @@ TEST(FindMisfit, NamesTheFirstThingThatDoesNotFit) {
 }
 
 TEST(TrackUpdate, TheOldestOfMoreThanTenUpdatersBecomeOne) {
-  json::Value live{{"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"metadata", {{"name", "c"}}}};
+  json::Value live;
   const auto schema = find_builtin_type("ConfigMap");
-  json::Value object = live;
+  json::Value object{{"apiVersion", "v1"},
+                     {"kind", "ConfigMap"},
+                     {"metadata", {{"name", "c"}}},
+                     {"data", {{"k0", "v"}}}};
   track_update(object, nullptr, *schema, writer("m0", 0), {});
   live = object;
   for (int i = 1; i <= 12; ++i) {
@@ -77,7 +80,6 @@ TEST(TrackUpdate, TheOldestOfMoreThanTenUpdatersBecomeOne) {
     (void)json::put(object, "/data/k" + std::to_string(i), "v");
     track_update(object, live, *schema, writer("m" + std::to_string(i), i), {});
     live = object;
-    if (i == 1) EXPECT_TRUE(json::find(live, "/metadata/managedFields"));
   }
   const auto& entries = *json::array_at(live, "/metadata/managedFields").value();
   ASSERT_EQ(entries.size(), 10U);
