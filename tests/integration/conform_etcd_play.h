@@ -21,6 +21,8 @@ using namespace std::chrono_literals;
 
 inline std::string outcome(const Error& error) {
   const auto reason = etcd::reason(error);
+  // Whose clock runs out first, etcd's for our deadline or ours, is a race.
+  if (reason == etcd::Reason::kTimeoutLeaderTransfer) return std::string(name(error.code()));
   if (reason != etcd::Reason::kNone)
     return fmt::format("{} {}", name(error.code()), etcd::name(reason));
   // Whether a connection was refused or nobody said hello is a matter of moments.
@@ -40,7 +42,6 @@ class Player {
   explicit Player(Backend& backend) : backend_(backend) {}
 
   std::vector<std::string> play(const Script& script) {
-    script_ = &script;
     for (const Step& step : script.steps) {
       std::string seen = run(step);
       lines_.push_back(text_of(step) + ": " + seen);
@@ -211,7 +212,7 @@ class Player {
         break;
       case K::kUpgrade:
         backend_.kill(step.a);
-        backend_.set_version(step.a, script_->other_version);
+        backend_.set_version(step.a, step.text);
         backend_.start(step.a);
         break;
       default:
@@ -393,7 +394,6 @@ class Player {
   }
 
   Backend& backend_;
-  const Script* script_ = nullptr;
   std::vector<std::string> lines_;
   std::set<std::size_t> listed_ = first_members();
   std::set<std::size_t> paused_;

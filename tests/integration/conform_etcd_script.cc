@@ -222,7 +222,8 @@ class Generator {
   }
   void add_promotion() {
     auto through = any_running();
-    auto member = pick([](const auto& m) { return m.listed; });
+    // How far a voter that is gone had come, as its leader remembers it, is a matter of moments.
+    auto member = pick([](const auto& m) { return m.listed && (m.running || m.learner); });
     if (!through || !member || wiped_) return;
     auto& known = known_.members[*member];
     add({K::kPromote, *through, *member, {}});
@@ -271,6 +272,13 @@ class Generator {
   Known known_;
   bool wiped_ = false;
 };
+
+std::optional<std::string> next_minor(const std::string& version) {
+  if (version.starts_with("3.4.")) return "3.5.35";
+  if (version.starts_with("3.5.")) return "3.6.16";
+  if (version.starts_with("3.6.")) return "3.7.3";
+  return std::nullopt;
+}
 
 }  // namespace
 
@@ -380,6 +388,24 @@ std::vector<Script> written_scripts(const std::string& version) {
           {K::kGet, 1, 0, "k2"},
           {K::kList, 1, 0, {}},
           {K::kPut, 1, 0, "k2"}});
+  if (auto next = next_minor(version)) {
+    script("one goes ahead and comes back, then all go", 3,
+           {{K::kPut, 0, 0, "k0"},
+            {K::kUpgrade, 0, 0, *next},
+            {K::kStatus, 0, 0, {}},
+            {K::kPut, 0, 0, "k1"},
+            {K::kRest, 0, 0, {}},
+            {K::kUpgrade, 0, 0, version},
+            {K::kStatus, 0, 0, {}},
+            {K::kGet, 0, 0, "k1"},
+            {K::kUpgrade, 0, 0, *next},
+            {K::kUpgrade, 1, 0, *next},
+            {K::kUpgrade, 2, 0, *next},
+            {K::kRest, 0, 0, {}},
+            {K::kUpgrade, 0, 0, version},
+            {K::kPut, 1, 0, "k2"},
+            {K::kHashes, 0, 0, {}}});
+  }
   script("a full database", 1,
          {{K::kFill, 0, 0, {}},
           {K::kAlarms, 0, 0, {}},

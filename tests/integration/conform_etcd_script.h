@@ -33,7 +33,7 @@ struct Step {
     kMoveLeader,     // to b, sent to whoever leads
     kCompact,        // everything so far
     kReadOld,        // at revision 1
-    kUpgrade,        // member a to the other version, on its disk
+    kUpgrade,        // member a to version `text`, on its disk
     kFill,           // until the quota is met
     kAlarms,         //
     kTidy,           // compact, defragment, disarm
@@ -50,7 +50,6 @@ struct Step {
 struct Script {
   std::string name;
   std::string version;
-  std::string other_version = {};  // for kUpgrade
   int members = 1;
   std::vector<std::string> flags = {};
   std::vector<Step> steps = {};
