@@ -55,23 +55,52 @@ Outcome<json::Value> Verbs::get(const Kind& kind, const ObjectKey& key) const {
   return to_view(kind, record->value());
 }
 
-// Brings what was sent into the form that is stored.
+// What the object says that it is. Built-in kinds may leave it out.
+Outcome<void> Verbs::check_type(const Kind& kind, const json::Value& object) const {
+  const auto text = json::render(object);
+  const auto unrecognized = [&](std::string_view why) {
+    return fail(
+        bad_request(fmt::format("the object provided is unrecognized (must be of type {}): {} ({})",
+                                kind.kind, why, text)));
+  };
+  if (!object.is_object())
+    return unrecognized("couldn't get version/kind; json parse error: json: cannot unmarshal");
+  const std::string api_version(json::text_or(object, "/apiVersion", ""));
+  const std::string name(json::text_or(object, "/kind", ""));
+  if (kind.custom && name.empty())
+    return unrecognized(fmt::format("Object 'Kind' is missing in '{}'", text));
+  const bool same_version = api_version.empty() || api_version == kind.api_version();
+  if (same_version && (name.empty() || name == kind.kind)) return {};
+  if (kind.custom) {
+    FieldErrors errors;
+    if (name != kind.kind)
+      errors.push_back(invalid_value("kind", json::Value(name), "must be " + kind.kind));
+    if (!same_version)
+      errors.push_back(
+          invalid_value("apiVersion", json::Value(api_version), "must be " + kind.api_version()));
+    return fail(invalid({kind.group, name}, name_of(object), errors));
+  }
+  const auto version = api_version.empty() ? kind.api_version() : api_version;
+  const auto own_name = name.empty() ? kind.kind : name;
+  const auto* other = registry_.find_kind(version, own_name);
+  const auto package = kind.group.empty() ? "core" : kind.group.substr(0, kind.group.find('.'));
+  const auto why = other && !other->custom
+                       ? fmt::format("converting ({}.{}) to ({}.{}): unknown conversion",
+                                     other->version, other->kind, package, kind.kind)
+                       : fmt::format(
+                             "no kind \"{}\" is registered for version \"{}\" in scheme "
+                             "\"pkg/runtime/scheme.go:110\"",
+                             own_name, version);
+  return fail(bad_request(fmt::format("{} in version \"{}\" cannot be handled as a {}: {}",
+                                      own_name, version, kind.kind, why)));
+}
+
+// Brings what was sent into the form that is stored. What is found unknown goes to `warnings`, also
+// if the object is refused later: `warned` hands them on.
 Outcome<void> Verbs::decode(const Kind& kind, json::Value& object, const WriteOptions& options,
                             std::vector<std::string>& warnings) const {
-  if (!object.is_object())
-    return fail(bad_request(
-        fmt::format("json: cannot unmarshal {} into Go value of type map[string]interface {{}}",
-                    object.is_array()    ? "array"
-                    : object.is_string() ? "string"
-                                         : "number")));
-  const auto api_version = json::text_or(object, "/apiVersion", "");
-  const auto sent_kind = json::text_or(object, "/kind", "");
-  if ((!api_version.empty() && api_version != kind.api_version()) ||
-      (!sent_kind.empty() && sent_kind != kind.kind))
-    return fail(bad_request(fmt::format(
-        "{} in version \"{}\" cannot be handled as a {}", sent_kind.empty() ? kind.kind : sent_kind,
-        api_version.empty() ? kind.api_version() : api_version, kind.kind)));
-  object = with_type_first(kind, std::move(object));
+  TRY(check_type(kind, object));
+  object = with_type_first(kind.stored(), to_stored(kind, std::move(object)));
   auto decoded = kind.rules->decode(object);
   const auto refuse = [&](std::string_view why) {
     return fail(bad_request(undecodable(kind.kind, kind.version, why)));
@@ -129,11 +158,19 @@ Outcome<Written> Verbs::create(const Kind& kind, const std::string& ns, json::Va
   if (kind.namespaced) metadata["namespace"] = ns;
   track_update(object, nullptr, kind.rules->schema(), writer(kind, options),
                kind.rules->reset_fields(""));
-  return store_new(kind, ns, std::move(object), options, std::move(warnings));
+  return warned(store_new(kind, ns, std::move(object), options), std::move(warnings));
+}
+
+// The outcome with these warnings before its own.
+Outcome<Written> Verbs::warned(Outcome<Written> outcome, std::vector<std::string> warnings) {
+  auto& own = outcome ? outcome->warnings : outcome.error().warnings;
+  for (auto& warning : own) warnings.push_back(std::move(warning));
+  own = std::move(warnings);
+  return outcome;
 }
 
 Outcome<Written> Verbs::store_new(const Kind& kind, const std::string& ns, json::Value object,
-                                  const WriteOptions& options, std::vector<std::string> warnings) {
+                                  const WriteOptions& options) {
   TRY(admit_namespace(kind, ns, name_of(object)));
   admit(kind, object, options.dry_run);
 
@@ -156,12 +193,11 @@ Outcome<Written> Verbs::store_new(const Kind& kind, const std::string& ns, json:
                         .message = "resourceVersion should not be set on objects to be created",
                         .details = {},
                         .retry_after_seconds = {}});
-  if (storage_.find(kind, key)) return fail(already_exists(kind.resource(), key.name));
-  for (auto& warning : kind.rules->warnings(object, nullptr))
-    warnings.push_back(std::move(warning));
-  if (!options.dry_run)
-    object = to_view(kind, storage_.create(kind, key, to_stored(kind, std::move(object)))->value());
-  return Written{std::move(object), true, std::move(warnings)};
+  if (const auto there = storage_.find(kind, key))
+    return fail(already_exists(kind.resource(), key.name, is_deleting(there->value())));
+  auto warnings = kind.rules->warnings(object, nullptr);
+  if (!options.dry_run) object = storage_.create(kind, key, std::move(object))->value();
+  return Written{to_view(kind, std::move(object)), true, std::move(warnings)};
 }
 
 Outcome<void> Verbs::choose_name(const Kind& kind, const std::string& ns, json::Object& metadata) {

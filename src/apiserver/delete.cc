@@ -17,6 +17,10 @@ namespace {
 constexpr std::string_view kOrphan = "orphan";
 constexpr std::string_view kForeground = "foregroundDeletion";
 
+constexpr std::string_view kPreserved =
+    "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background "
+    "to remove them or set propagationPolicy=Orphan to suppress this warning";
+
 // These exist for the system's own sake.
 constexpr std::string_view kImmortalNamespaces[] = {"default", "kube-system", "kube-public"};
 
@@ -135,27 +139,30 @@ Outcome<Deleted> Verbs::remove(const Kind& kind, const ObjectKey& key,
   const Target target{kind, key};
   if (&kind == registry_.built_in().namespaces) return remove_namespace(target, options);
 
-  auto object = to_view(kind, record->value());
+  auto object = record->value();
   const auto now = runtime_.clock->wall();
   TRY(check_preconditions(kind, object, options));
   const auto before = object;
   const Grace grace = kind.graceful_deletion ? set_grace(object, options, now) : Grace::kNone;
   if (grace == Grace::kPending) return Deleted{std::move(object), false, {}};
+  std::vector<std::string> warnings;
+  if (kind.propagation == DefaultPropagation::kOrphan && !options.propagation)
+    warnings.emplace_back(kPreserved);
 
   const auto finalizers = finalizers_for(object, propagation_of(kind, object, options));
   if (!same_set(finalizers, finalizers_of(object))) set_finalizers(object, finalizers);
   if (grace == Grace::kNone && !finalizers.empty()) mark_deleting(object, now);
   const bool marked = grace == Grace::kSet || !finalizers.empty();
   if (marked && !options.dry_run && !json::equal(object, before))
-    object = to_view(kind, storage_.update(kind, key, to_stored(kind, std::move(object)))->value());
+    object = storage_.update(kind, key, std::move(object))->value();
   if (!finalizers.empty() || (grace == Grace::kSet && grace_of(object).value_or(0) > 0))
-    return Deleted{std::move(object), false, {}};
+    return Deleted{to_view(kind, std::move(object)), false, std::move(warnings)};
   return finish_removal(target, object, options.dry_run);
 }
 
 Deleted Verbs::finish_removal(const Target& target, const json::Value& object, bool dry_run) {
   const auto& [kind, key] = target;
-  Deleted deleted{kind.returns_deleted ? object : success(kind, object), true, {}};
+  Deleted deleted{kind.returns_deleted ? to_view(kind, object) : success(kind, object), true, {}};
   if (!dry_run) storage_.remove(kind, key);
   return deleted;
 }
@@ -181,8 +188,8 @@ Outcome<Deleted> Verbs::remove_namespace(const Target& target, const DeleteOptio
   return finish_removal(target, object, options.dry_run);
 }
 
-Outcome<json::Value> Verbs::remove_all(const Kind& kind, const Selection& selection,
-                                       const DeleteOptions& options) {
+Outcome<Deleted> Verbs::remove_all(const Kind& kind, const Selection& selection,
+                                   const DeleteOptions& options) {
   std::vector<ObjectKey> keys;
   json::Array items;
   const auto version = storage_.version();
@@ -191,19 +198,22 @@ Outcome<json::Value> Verbs::remove_all(const Kind& kind, const Selection& select
     keys.push_back(key);
     items.push_back(to_view(kind, record->value()));
   }
+  Deleted all;
   for (const auto& key : keys) {
-    const auto removed = remove(kind, key, options);
+    auto removed = remove(kind, key, options);
     if (!removed && removed.error().code != 404) return fail(removed.error());
+    if (removed) all.warnings = std::move(removed->warnings);  // equal ones are said once
   }
   if (!kind.custom)
     for (auto& item : items) {
       item.get_object().stable_erase("kind");
       item.get_object().stable_erase("apiVersion");
     }
-  return json::Object{{"kind", kind.kind + "List"},
-                      {"apiVersion", kind.api_version()},
-                      {"metadata", {{"resourceVersion", fmt::to_string(version)}}},
-                      {"items", std::move(items)}};
+  all.answer = json::Object{{"kind", kind.kind + "List"},
+                            {"apiVersion", kind.api_version()},
+                            {"metadata", {{"resourceVersion", fmt::to_string(version)}}},
+                            {"items", std::move(items)}};
+  return all;
 }
 
 }  // namespace quorate::apiserver

@@ -151,7 +151,11 @@ Outcome<json::Value> Verbs::bind(const ObjectKey& key, const json::Value& bindin
     return fail(bad_request("name in URL does not match name in Binding object"));
   const std::string node(json::text_or(binding, "/target/name", ""));
   if (node.empty())
-    return fail(invalid({"", "Binding"}, name_of(binding), {required_value("target.name")}));
+    return fail(Refusal{.code = 500,
+                        .reason = "",
+                        .message = "target.name: Required value",
+                        .details = {},
+                        .retry_after_seconds = {}});
   TRY(auto pod, get(pods, key));
   if (is_deleting(pod))
     return fail(

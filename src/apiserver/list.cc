@@ -162,6 +162,8 @@ Outcome<std::string> render_list(const Storage& storage, const Kind& kind,
     last = &at->first;
   }
   std::string metadata = fmt::format(R"("resourceVersion":"{}")", picture.version);
+  if (token.empty() && kind.custom && request.form == Form::kWhole)
+    metadata += R"(,"continue":"")";  // as lists without a Go type are written
   if (!token.empty()) {
     metadata += fmt::format(R"(,"continue":"{}")", token);
     if (!selective) metadata += fmt::format(R"(,"remainingItemCount":{})", remaining);

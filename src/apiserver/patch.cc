@@ -29,6 +29,40 @@ Refusal conflicting(const ApplyFailure& failure) {
           .retry_after_seconds = {}};
 }
 
+// A patch that led to what cannot be read: the whole outcome stands in the answer.
+Refusal not_readable(const json::Value& object, const Refusal& why) {
+  const auto at = why.message.find(": ");
+  const auto reason = at == std::string::npos ? why.message : why.message.substr(at + 2);
+  auto refusal =
+      invalid({"", ""}, "", {invalid_value("patch", json::Value(json::render(object)), reason)});
+  refusal.warnings = why.warnings;
+  return refusal;
+}
+
+// An apply that could be merged, but to what the kind cannot hold.
+Refusal not_convertible(const Kind& kind, std::string_view whom, const Refusal& why) {
+  const auto at = why.message.find(": ");
+  const auto type = fmt::format("{}, Kind={}", kind.api_version(), kind.kind);
+  return {.code = 500,
+          .reason = "",
+          .message = fmt::format(
+              "failed to convert new object ({}; {}) to proper version: unable "
+              "to convert unstructured object to {}: {}",
+              whom, type, type, at == std::string::npos ? why.message : why.message.substr(at + 2)),
+          .details = {},
+          .retry_after_seconds = {}};
+}
+
+// An applied configuration says what it is.
+Outcome<void> check_configuration(const Kind& kind, const json::Value& config) {
+  const auto api_version = json::text_or(config, "/apiVersion", "");
+  const auto name = json::text_or(config, "/kind", "");
+  if (api_version == kind.api_version() && name == kind.kind) return {};
+  const bool grouped = api_version.find('/') != std::string_view::npos;
+  return fail(bad_request(
+      fmt::format("invalid object type: {}{}, Kind={}", grouped ? "" : "/", api_version, name)));
+}
+
 }  // namespace
 
 Outcome<Written> Verbs::patch(const Kind& kind, const ObjectKey& key, PatchType type,
@@ -36,10 +70,12 @@ Outcome<Written> Verbs::patch(const Kind& kind, const ObjectKey& key, PatchType 
   if (type == PatchType::kApply) return apply({kind, key}, patch, options);
   const auto record = storage_.find(kind, key);
   if (!record) return fail(not_found(kind.resource(), key.name));
-  const auto old = to_view(kind, record->value());
-  TRY(auto object, patched(kind, old, type, patch));
+  const auto old = record->value();
+  TRY(auto object, patched(kind, to_view(kind, old), type, patch));
   std::vector<std::string> warnings;
-  TRY(decode(kind, object, options, warnings));
+  const auto whole = object;
+  auto decoded = decode(kind, object, options, warnings);
+  if (!decoded) return fail(not_readable(whole, decoded.error()));
   if (kind.namespaced && namespace_of(object).empty()) metadata_of(object)["namespace"] = key.ns;
   if (name_of(object) != key.name)
     return fail(bad_request(
@@ -47,11 +83,19 @@ Outcome<Written> Verbs::patch(const Kind& kind, const ObjectKey& key, PatchType 
                     name_of(object), key.name)));
   track_update(object, old, kind.rules->schema(), writer(kind, options),
                kind.rules->reset_fields(options.subresource));
-  return store_change({kind, key}, std::move(object), old, options, std::move(warnings));
+  return warned(store_change({kind, key}, std::move(object), old, options), std::move(warnings));
 }
 
 Outcome<json::Value> Verbs::patched(const Kind& kind, const json::Value& old, PatchType type,
                                     const json::Value& patch) const {
+  if (type == PatchType::kJson && !patch.is_array())
+    return fail(
+        bad_request("error decoding patch: json: cannot unmarshal object into Go value of "
+                    "type []handlers.jsonPatchOp"));
+  if (type != PatchType::kJson && !patch.is_object())
+    return fail(
+        bad_request("error decoding patch: json: cannot unmarshal array into Go value of "
+                    "type map[string]interface {}"));
   if (type == PatchType::kMerge) return json::apply_merge_patch(old, patch);
   auto made = type == PatchType::kJson ? json::apply_json_patch(old, patch)
                                        : json::apply_strategic_merge_patch(old, patch, kind.merge);
@@ -67,26 +111,28 @@ Outcome<json::Value> Verbs::patched(const Kind& kind, const json::Value& old, Pa
 Outcome<Written> Verbs::apply(const Target& target, json::Value config,
                               const WriteOptions& options) {
   const auto& [kind, key] = target;
-  std::vector<std::string> warnings;
-  if (!config.is_object()) return fail(bad_request("error decoding patch: expected an object"));
+  TRY(check_configuration(kind, config));
   const auto record = storage_.find(kind, key);
-  const json::Value old = record ? to_view(kind, record->value()) : json::Value();
+  const json::Value old = record ? record->value() : json::Value();
   if (!record && !options.subresource.empty()) return fail(not_found(kind.resource(), key.name));
   if (!record && !uid_of(config).empty())
     return fail(conflict(kind.resource(), key.name,
                          fmt::format("uid mismatch: the provided object specified uid {}, and no "
                                      "existing object was found",
                                      uid_of(config))));
-  auto applied = apply_configuration(old, config, kind.rules->schema(), writer(kind, options),
-                                     options.force, kind.rules->reset_fields(options.subresource));
+  const auto whom = fmt::format("{}/{}", namespace_of(config), name_of(config));
+  auto applied = apply_configuration(old, to_stored(kind, std::move(config)), kind.rules->schema(),
+                                     writer(kind, options), options.force,
+                                     kind.rules->reset_fields(options.subresource));
   if (!applied.object) return fail(conflicting(applied.failure));
-  auto object = std::move(*applied.object);
-  TRY(decode(kind, object, options, warnings));
+  auto object = to_view(kind, std::move(*applied.object));
+  std::vector<std::string> warnings;
+  auto decoded = decode(kind, object, options, warnings);
+  if (!decoded) return fail(not_convertible(kind, whom, decoded.error()));
   if (kind.namespaced && namespace_of(object).empty()) metadata_of(object)["namespace"] = key.ns;
-  if (!record) {
-    return store_new(kind, key.ns, std::move(object), options, std::move(warnings));
-  }
-  return store_change(target, std::move(object), old, options, std::move(warnings));
+  auto done = record ? store_change(target, std::move(object), old, options)
+                     : store_new(kind, key.ns, std::move(object), options);
+  return warned(std::move(done), std::move(warnings));
 }
 
 }  // namespace quorate::apiserver

@@ -77,10 +77,12 @@ Refusal no_such_path() {
           .retry_after_seconds = {}};
 }
 
-Refusal already_exists(const ResourceName& resource, std::string_view name) {
+Refusal already_exists(const ResourceName& resource, std::string_view name, bool is_deleting) {
   return {.code = 409,
           .reason = "AlreadyExists",
-          .message = fmt::format("{} \"{}\" already exists", qualified(resource), name),
+          .message = fmt::format("{}{} \"{}\" already exists",
+                                 is_deleting ? "object is being deleted: " : "",
+                                 qualified(resource), name),
           .details = name_details(resource, name),
           .retry_after_seconds = {}};
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "apiserver/schema_errors.h"
 #include "base/result.h"
@@ -27,7 +28,8 @@ struct Refusal {
   std::string message;
   std::optional<json::Object> details;
   std::optional<int> retry_after_seconds;
-  std::string list_continue = {};  // metadata.continue: how an expired list may go on
+  std::vector<std::string> warnings = {};  // found before it was refused
+  std::string list_continue = {};          // metadata.continue: how an expired list may go on
 
   [[nodiscard]] json::Value status() const;
   // For callers in process that speak Result.
@@ -40,7 +42,7 @@ using Outcome = tl::expected<T, Refusal>;
 // --- the refusals of the API machinery, named after their reasons
 Refusal not_found(const ResourceName& resource, std::string_view name);
 Refusal no_such_path();  // `the server could not find the requested resource`
-Refusal already_exists(const ResourceName& resource, std::string_view name);
+Refusal already_exists(const ResourceName& resource, std::string_view name, bool is_deleting);
 Refusal conflict(const ResourceName& resource, std::string_view name, std::string_view why);
 // The words of a conflict by resourceVersion.
 Refusal modified_meanwhile(const ResourceName& resource, std::string_view name);

@@ -64,7 +64,7 @@ Outcome<Propagation> parse_propagation(std::string_view text) {
   if (text == "Orphan") return Propagation::kOrphan;
   return fail(invalid({"meta.k8s.io", "DeleteOptions"}, "",
                       {not_supported("propagationPolicy", json::Value(text),
-                                     {"Background", "Foreground", "Orphan", "nil"})}));
+                                     {"Foreground", "Background", "Orphan", "nil"})}));
 }
 
 Outcome<DeleteOptions> delete_options_of(const json::Value& body) {
@@ -80,8 +80,12 @@ Outcome<DeleteOptions> delete_options_of(const json::Value& body) {
     TRY(options.propagation, parse_propagation(*propagation));
   }
   const auto orphan = json::flag_at(body, "/orphanDependents");
-  if (orphan && !propagation)
-    options.propagation = *orphan ? Propagation::kOrphan : Propagation::kBackground;
+  if (orphan && propagation)
+    return fail(
+        invalid({"meta.k8s.io", "DeleteOptions"}, "",
+                {invalid_value("propagationPolicy", json::Value(*propagation),
+                               "orphanDependents and deletionPropagation cannot be both set")}));
+  if (orphan) options.propagation = *orphan ? Propagation::kOrphan : Propagation::kBackground;
   if (const auto dry_run = json::array_at(body, "/dryRun"); dry_run && !(*dry_run)->empty()) {
     const auto& first = (**dry_run)[0];
     const std::string value = first.is_string() ? std::string(first.get_string()) : "";
@@ -106,8 +110,14 @@ Outcome<PatchType> parse_patch_type(const Kind& kind, const Request& request) {
   if (type == "application/merge-patch+json") return PatchType::kMerge;
   if (type == "application/json-patch+json") return PatchType::kJson;
   if (type == "application/apply-patch+yaml") return PatchType::kApply;
-  if (type == "application/strategic-merge-patch+json" && !kind.custom)
-    return PatchType::kStrategic;
+  if (type == "application/strategic-merge-patch+json") {
+    if (!kind.custom) return PatchType::kStrategic;
+    auto refusal = unsupported_media_type(
+        "the body of the request was in an unknown format - accepted media types include: "
+        "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml");
+    refusal.details.reset();
+    return fail(std::move(refusal));
+  }
   return fail(unsupported_media_type("415: Unsupported Media Type"));
 }
 
@@ -134,7 +144,7 @@ Outcome<WriteOptions> parse_write_options(const Request& request) {
   else
     return fail(invalid({"meta.k8s.io", std::string(options_name)}, "",
                         {not_supported("fieldValidation", json::Value(*validation),
-                                       {"Ignore", "Strict", "Warn"})}));
+                                       {"", "Ignore", "Strict", "Warn"})}));
   const auto* force = find_parameter(request, "force");
   options.force = force && *force == "true";
   const bool is_apply = media_type(request.content_type) == "application/apply-patch+yaml";
@@ -157,8 +167,8 @@ Outcome<DeleteOptions> parse_delete_options(const Request& request) {
   if (const auto* grace = find_parameter(request, "gracePeriodSeconds")) {
     const auto seconds = parse_integer(*grace);
     if (!seconds)
-      return fail(bad_request(
-          fmt::format("strconv.ParseInt: parsing {}: invalid syntax", quoted(*grace))));
+      return fail(
+          bad_request(fmt::format("strconv.ParseInt: parsing {}: invalid syntax", quoted(*grace))));
     options.grace_seconds = *seconds;
   }
   if (const auto* propagation = find_parameter(request, "propagationPolicy")) {

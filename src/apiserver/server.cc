@@ -35,7 +35,7 @@ Answer make_answer(int status, const json::Value& body,
 }
 
 Answer make_answer(const Refusal& refusal) {
-  auto answer = make_answer(refusal.code, refusal.status());
+  auto answer = make_answer(refusal.code, refusal.status(), refusal.warnings);
   if (refusal.retry_after_seconds)
     answer.headers.emplace_back("retry-after", fmt::to_string(*refusal.retry_after_seconds));
   return answer;
@@ -153,7 +153,7 @@ Outcome<Answer> Server::State::serve_collection(const Route& route, const Reques
     TRY(const auto options, parse_delete_options(request));
     TRY(const auto list, parse_list_request(kind, route.ns, request.query));
     TRY(const auto removed, verbs.remove_all(kind, list.selection, options));
-    return make_answer(200, removed);
+    return make_answer(200, removed.answer, removed.warnings);
   }
   return fail(method_not_allowed());
 }

@@ -26,7 +26,10 @@ Outcome<void> check_uid(const Kind& kind, const std::string& name, std::string_v
 // A name or namespace that differs from the one in the path.
 Outcome<void> check_key(const Kind& kind, const ObjectKey& key, json::Value& object) {
   const std::string name(name_of(object)), ns(namespace_of(object));
-  if (name.empty()) return fail(bad_request("name must be provided"));
+  if (name.empty())
+    return fail(bad_request(fmt::format(
+        "the name of the object ({} based on URL) was undeterminable: name must be provided",
+        key.name)));
   if (name != key.name)
     return fail(bad_request(fmt::format(
         "the name of the object ({}) does not match the name on the URL ({})", name, key.name)));
@@ -57,18 +60,18 @@ Outcome<Written> Verbs::update(const Kind& kind, const ObjectKey& key, json::Val
   TRY(decode(kind, object, options, warnings));
   TRY(check_key(kind, key, object));
   const auto record = storage_.find(kind, key);
-  const json::Value old = record ? to_view(kind, record->value()) : json::Value();
+  const json::Value old = record ? record->value() : json::Value();
   TRY(check_uid(kind, key.name, uid_of(object), record ? uid_of(old) : ""));
   if (!record) {
     if (!options.subresource.empty() || !kind.rules->allows_create_on_update())
       return fail(not_found(kind.resource(), key.name));
     track_update(object, nullptr, kind.rules->schema(), writer(kind, options),
                  kind.rules->reset_fields(""));
-    return store_new(kind, key.ns, std::move(object), options, std::move(warnings));
+    return warned(store_new(kind, key.ns, std::move(object), options), std::move(warnings));
   }
   track_update(object, old, kind.rules->schema(), writer(kind, options),
                kind.rules->reset_fields(options.subresource));
-  return store_change({kind, key}, std::move(object), old, options, std::move(warnings));
+  return warned(store_change({kind, key}, std::move(object), old, options), std::move(warnings));
 }
 
 Outcome<void> Verbs::check_version(const Target& target, json::Value& object,
@@ -95,8 +98,7 @@ Outcome<void> Verbs::check_version(const Target& target, json::Value& object,
 // The rest of every change: `object` has its managed fields by now and may name the version that
 // it was made from.
 Outcome<Written> Verbs::store_change(const Target& target, json::Value object,
-                                     const json::Value& old, const WriteOptions& options,
-                                     std::vector<std::string> warnings) {
+                                     const json::Value& old, const WriteOptions& options) {
   const auto& [kind, key] = target;
   TRY(check_version(target, object, old));
   copy_metadata(object, old, "generation");
@@ -112,16 +114,17 @@ Outcome<Written> Verbs::store_change(const Target& target, json::Value object,
   for (auto& error : kind.rules->validate_update(object, old, options.subresource))
     errors.push_back(std::move(error));
   if (!errors.empty()) return fail(invalid(kind.kind_name(), key.name, errors));
-  for (auto& warning : kind.rules->warnings(object, &old)) warnings.push_back(std::move(warning));
+  auto warnings = kind.rules->warnings(object, &old);
 
   if (deletes_now(object, old, &kind == registry_.built_in().namespaces)) {
     if (!options.dry_run) storage_.remove(kind, key);
-    return Written{std::move(object), false, std::move(warnings)};
+    return Written{to_view(kind, std::move(object)), false, std::move(warnings)};
   }
-  if (same_but_for_managed_times(object, old)) return Written{old, false, std::move(warnings)};
-  if (!options.dry_run)
-    object = to_view(kind, storage_.update(kind, key, to_stored(kind, std::move(object)))->value());
-  return Written{std::move(object), false, std::move(warnings)};
+  if (same_but_for_managed_times(object, old))
+    object = old;
+  else if (!options.dry_run)
+    object = storage_.update(kind, key, std::move(object))->value();
+  return Written{to_view(kind, std::move(object)), false, std::move(warnings)};
 }
 
 }  // namespace quorate::apiserver

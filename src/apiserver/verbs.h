@@ -73,8 +73,8 @@ class Verbs {
   Outcome<Deleted> remove(const Kind& kind, const ObjectKey& key,
                           const DeleteOptions& options = {});
   // Everything that is selected; the answer is a list of what was there.
-  Outcome<json::Value> remove_all(const Kind& kind, const Selection& selection,
-                                  const DeleteOptions& options = {});
+  Outcome<Deleted> remove_all(const Kind& kind, const Selection& selection,
+                              const DeleteOptions& options = {});
 
   // --- subresources that are verbs of their own
   Outcome<json::Value> evict(const ObjectKey& pod, const DeleteOptions& options);
@@ -96,13 +96,15 @@ class Verbs {
   };
 
   // --- create.cc
+  Outcome<void> check_type(const Kind& kind, const json::Value& object) const;
   Outcome<void> decode(const Kind& kind, json::Value& object, const WriteOptions& options,
                        std::vector<std::string>& warnings) const;
   Outcome<void> admit_namespace(const Kind& kind, const std::string& ns,
                                 std::string_view name) const;
   void admit(const Kind& kind, json::Value& object, bool dry_run) const;
   Outcome<Written> store_new(const Kind& kind, const std::string& ns, json::Value object,
-                             const WriteOptions& options, std::vector<std::string> warnings);
+                             const WriteOptions& options);
+  static Outcome<Written> warned(Outcome<Written> outcome, std::vector<std::string> warnings);
   Outcome<void> choose_name(const Kind& kind, const std::string& ns, json::Object& metadata);
   std::string make_uid();
   std::string make_name_suffix();
@@ -111,7 +113,7 @@ class Verbs {
 
   // --- update.cc
   Outcome<Written> store_change(const Target& target, json::Value object, const json::Value& old,
-                                const WriteOptions& options, std::vector<std::string> warnings);
+                                const WriteOptions& options);
   Outcome<void> check_version(const Target& target, json::Value& object,
                               const json::Value& old) const;
 
