@@ -33,6 +33,28 @@ std::int64_t number(const json::Value& job, std::string_view pointer, std::int64
   return json::integer_at(job, pointer).value_or(otherwise);
 }
 
+bool is_suspended(const json::Value& job) {
+  return json::flag_at(job, "/spec/suspend").value_or(false);
+}
+
+// When the Job has been active for too long; nothing if it may be for ever.
+std::optional<WallTime> deadline_of(const json::Value& job) {
+  const auto seconds = json::integer_at(job, "/spec/activeDeadlineSeconds");
+  const auto start = time_at(job, "/status/startTime");
+  if (!seconds || !start || is_suspended(job)) return std::nullopt;
+  return *start + std::chrono::seconds(*seconds);
+}
+
+void set_if_absent(json::Object& object, std::string_view key, std::string text) {
+  if (!object.contains(key)) object[key] = std::move(text);
+}
+
+void add_to(json::Object& object, std::string_view key, std::int64_t more) {
+  if (more == 0) return;
+  const auto* there = object.if_contains(key);
+  object[key] = (there && there->is_int64() ? there->get_int64() : 0) + more;
+}
+
 // How long to wait after so many failures in a row.
 Duration pause_after(std::int64_t failures) {
   if (failures <= 0) return Duration(0);
@@ -130,25 +152,26 @@ void JobController::stop_pods(const WorkKey& work, const Pods& pods) {
   }
 }
 
-void JobController::finish(json::Value& job, bool complete, std::string_view reason,
-                           std::string_view message) {
+void JobController::finish(json::Value& job, const End& end) {
   const auto add = [&](std::string_view type) {
     put_condition(job,
                   {{"type", type},
                    {"status", "True"},
                    {"lastProbeTime", json::render_time(now())},
-                   {"reason", reason},
-                   {"message", message}},
+                   {"reason", end.reason},
+                   {"message", end.message}},
                   now());
   };
-  add(complete ? "SuccessCriteriaMet" : "FailureTarget");
-  add(complete ? "Complete" : "Failed");
-  if (complete)
+  add(end.complete ? "SuccessCriteriaMet" : "FailureTarget");
+  add(end.complete ? "Complete" : "Failed");
+  if (end.complete)
     (void)json::put(job, "/status/completionTime", json::Value(json::render_time(now())));
   for (const char* member : {"/status/active", "/status/ready", "/status/terminating"})
     (void)json::put(job, member, 0);
-  tell(job, complete ? "Normal" : "Warning", complete ? "Completed" : reason,
-       complete ? "Job completed" : message);
+  if (end.complete)
+    tell(job, "Normal", "Completed", "Job completed");
+  else
+    tell(job, "Warning", end.reason, end.message);
 }
 
 void JobController::expire(const WorkKey& work, const json::Value& job) {
@@ -165,8 +188,9 @@ void JobController::expire(const WorkKey& work, const json::Value& job) {
   (void)verbs().remove(*work.kind, work.key, options);
 }
 
-void JobController::keep_running(const WorkKey& work, const json::Value& job, Pods& pods,
-                                 std::int64_t succeeded, std::int64_t failed) {
+void JobController::keep_running(const WorkKey& work, const json::Value& job, const Pods& pods) {
+  const auto succeeded = number(job, "/status/succeeded");
+  const auto failed = number(job, "/status/failed");
   const auto parallelism = number(job, "/spec/parallelism", 1);
   const auto* completions = json::find(job, "/spec/completions");
   auto wanted = parallelism;
@@ -189,58 +213,58 @@ void JobController::keep_running(const WorkKey& work, const json::Value& job, Po
   for (auto i = active + pods.terminating; i < wanted; ++i) create_pod(job, work);
 }
 
+std::optional<JobController::End> JobController::find_end(const json::Value& job,
+                                                          const Pods& pods) const {
+  const auto succeeded = number(job, "/status/succeeded");
+  const auto* completions = json::find(job, "/spec/completions");
+  const bool enough = completions && completions->is_int64() ? succeeded >= completions->get_int64()
+                                                             : succeeded > 0 && pods.active.empty();
+  if (enough) return End{true, "CompletionsReached", "Reached expected number of succeeded pods"};
+  if (const auto due = deadline_of(job); due && now() >= *due)
+    return End{false, "DeadlineExceeded", "Job was active longer than specified deadline"};
+  if (number(job, "/status/failed") > number(job, "/spec/backoffLimit", 6))
+    return End{false, "BackoffLimitExceeded", "Job has reached the specified backoff limit"};
+  return std::nullopt;
+}
+
+// What the Pods that run now are, in the status.
+void JobController::count_running(const WorkKey& work, json::Value& job) {
+  const auto pods = look(job, work);
+  auto& status = job.as_object()["status"].as_object();
+  if (pods.active.empty())
+    status.stable_erase("active");
+  else
+    status["active"] = static_cast<std::int64_t>(pods.active.size());
+  status["ready"] = pods.ready;
+  status["terminating"] = pods.terminating;
+  status["uncountedTerminatedPods"] = json::Object{};
+}
+
 void JobController::reconcile(const WorkKey& work) {
   auto job = find(*work.kind, work.key);
   if (!job || is_deleting(*job)) return release_all(work);
   auto pods = look(*job, work);
   if (is_finished(*job)) return expire(work, *job);
 
-  const auto succeeded = number(*job, "/status/succeeded") + pods.succeeded;
-  const auto failed = number(*job, "/status/failed") + pods.failed;
-  const bool suspended = json::flag_at(*job, "/spec/suspend").value_or(false);
+  const bool suspended = is_suspended(*job);
   auto& status = job->as_object()["status"];
   if (!status.is_object()) status = json::Object{};
-  auto& fields = status.get_object();
-  if (!suspended && !fields.contains("startTime")) fields["startTime"] = json::render_time(now());
-  if (succeeded > 0) fields["succeeded"] = succeeded;
-  if (failed > 0) fields["failed"] = failed;
+  if (!suspended) set_if_absent(status.get_object(), "startTime", json::render_time(now()));
+  add_to(status.get_object(), "succeeded", pods.succeeded);
+  add_to(status.get_object(), "failed", pods.failed);
 
-  const auto* completions = json::find(*job, "/spec/completions");
-  const bool enough = completions && completions->is_int64() ? succeeded >= completions->get_int64()
-                                                             : succeeded > 0 && pods.active.empty();
-  const auto* deadline = json::find(*job, "/spec/activeDeadlineSeconds");
-  const auto start = time_at(*job, "/status/startTime").value_or(now());
-  const bool late = deadline && deadline->is_int64() && !suspended &&
-                    now() >= start + std::chrono::seconds(deadline->get_int64());
-  if (failed > number(*job, "/spec/backoffLimit", 6) || late || enough) {
+  if (const auto end = find_end(*job, pods)) {
     stop_pods(work, pods);
-    if (late && !enough)
-      finish(*job, false, "DeadlineExceeded", "Job was active longer than specified deadline");
-    else if (enough)
-      finish(*job, true, "CompletionsReached", "Reached expected number of succeeded pods");
-    else
-      finish(*job, false, "BackoffLimitExceeded", "Job has reached the specified backoff limit");
+    finish(*job, *end);
     change_status(work, std::move(*job));
     return mark(work);
   }
-  if (deadline && deadline->is_int64() && !suspended)
-    mark_after(work, start + std::chrono::seconds(deadline->get_int64()) - now());
+  if (const auto due = deadline_of(*job)) mark_after(work, *due - now());
   if (suspended)
     stop_pods(work, pods);
   else
-    keep_running(work, *job, pods, succeeded, failed);
-  const auto after = look(*job, work);
-  auto& written = job->as_object()["status"].as_object();
-  const auto set = [&](const char* name, std::int64_t value) {
-    if (value > 0)
-      written[name] = value;
-    else
-      written.stable_erase(name);
-  };
-  set("active", static_cast<std::int64_t>(after.active.size()));
-  written["ready"] = after.ready;
-  written["terminating"] = after.terminating;
-  written["uncountedTerminatedPods"] = json::Object{};
+    keep_running(work, *job, pods);
+  count_running(work, *job);
   change_status(work, std::move(*job));
 }
 

@@ -28,10 +28,16 @@ class JobController : public Controller {
   void release(json::Value pod);
   void release_all(const WorkKey& work);
   void create_pod(const json::Value& job, const WorkKey& work);
-  void finish(json::Value& job, bool complete, std::string_view reason, std::string_view message);
+  struct End {
+    bool complete = false;
+    std::string_view reason, message;
+  };
+  // Whether the Job is over, by what has been counted so far.
+  std::optional<End> find_end(const json::Value& job, const Pods& pods) const;
+  void finish(json::Value& job, const End& end);
   void expire(const WorkKey& work, const json::Value& job);
-  void keep_running(const WorkKey& work, const json::Value& job, Pods& pods, std::int64_t succeeded,
-                    std::int64_t failed);
+  void keep_running(const WorkKey& work, const json::Value& job, const Pods& pods);
+  void count_running(const WorkKey& work, json::Value& job);
   void stop_pods(const WorkKey& work, const Pods& pods);
 };
 

@@ -7,90 +7,13 @@
 #include <utility>
 #include <vector>
 
+#include "apiserver/managed_fields_shape.h"
+
 namespace quorate::apiserver {
 
 namespace {
 
-using Topology = Schema::Topology;
-using Type = Schema::Type;
 using Path = std::vector<PathElement>;
-
-enum class Shape { kScalar, kList, kMap };
-
-// What nobody declared: maps are merged, lists are atomic.
-const Schema& undeclared() {
-  static const Schema kUndeclared;
-  return kUndeclared;
-}
-
-// How a value at this place is treated; `value` may be absent.
-Shape shape_of(const Schema& schema, const json::Value* value) {
-  switch (schema.type) {
-    case Type::kObject:
-      return Shape::kMap;
-    case Type::kArray:
-      return Shape::kList;
-    case Type::kAny:
-      break;
-    default:
-      return Shape::kScalar;
-  }
-  if (schema.int_or_string || schema.special != Schema::Special::kNone) return Shape::kScalar;
-  if (value && value->is_object()) return Shape::kMap;
-  if (value && value->is_array()) return Shape::kList;
-  return Shape::kScalar;
-}
-
-bool is_atomic(const Schema& schema, Shape shape) {
-  if (shape == Shape::kMap) return schema.topology == Topology::kAtomic;
-  return schema.topology != Topology::kSet && schema.topology != Topology::kMap;
-}
-
-const Schema& member_of(const Schema& schema, std::string_view key) {
-  if (const Property* property = schema.find(key)) return *property->schema;
-  return schema.additional_properties ? *schema.additional_properties : undeclared();
-}
-
-const Schema& element_of(const Schema& schema) {
-  return schema.items ? *schema.items : undeclared();
-}
-
-// How an element of a set or map is called; `problem` says why it cannot be.
-std::optional<PathElement> name_of(const json::Value& element, const Schema& list,
-                                   std::string* problem = nullptr) {
-  const auto wrong = [&](std::string text) -> std::optional<PathElement> {
-    if (problem) *problem = std::move(text);
-    return std::nullopt;
-  };
-  if (list.topology == Topology::kSet) {
-    if (element.is_object())
-      return wrong("associative list without keys has an element that's a map type");
-    if (element.is_array()) return wrong("not supported: associative list with lists as elements");
-    if (element.is_null())
-      return wrong("associative list without keys has an element that's an explicit null");
-    return PathElement::value(element);
-  }
-  if (element.is_null()) return wrong("associative list with keys may not have a null element");
-  const auto* object = element.if_object();
-  if (!object) return wrong("associative list with keys may not have non-map elements");
-  json::Object keys;
-  for (const auto& key : list.map_keys) {
-    const auto& declared = member_of(element_of(list), key);
-    if (const auto* value = object->if_contains(key))
-      keys[key] = *value;
-    else if (declared.default_value)
-      keys[key] = *declared.default_value;
-  }
-  if (keys.empty()) {
-    std::vector<std::string> names;
-    for (const auto& key : list.map_keys) names.push_back(quoted(key));
-    return wrong(
-        fmt::format("associative list with keys has an element that omits all key fields "
-                    "[{}] (and doesn't have default values for any key fields)",
-                    fmt::join(names, " ")));
-  }
-  return PathElement::key(keys);
-}
 
 // --- what a value sets
 
@@ -378,111 +301,6 @@ std::optional<json::Value> without(const json::Value& value, const FieldSet& fie
   return std::nullopt;
 }
 
-// --- fitting
-
-// Go's words for a value and for its type.
-std::string go_value(const json::Value& value) {
-  if (value.is_string()) return quoted(value.get_string());
-  return json::render(value);
-}
-std::string_view go_type(const json::Value& value) {
-  switch (value.kind()) {
-    case boost::json::kind::string:
-      return "string";
-    case boost::json::kind::bool_:
-      return "bool";
-    case boost::json::kind::array:
-      return "[]interface {}";
-    case boost::json::kind::object:
-      return "map[string]interface {}";
-    case boost::json::kind::double_:
-      return "float64";
-    default:
-      return "int64";
-  }
-}
-
-class Fitter {
- public:
-  std::optional<std::string> visit(const json::Value& value, const Schema& schema) {
-    if (value.is_null()) return std::nullopt;
-    switch (shape_of(schema, &value)) {
-      case Shape::kScalar:
-        return visit_scalar(value, schema);
-      case Shape::kList:
-        return visit_list(value, schema);
-      case Shape::kMap:
-        return visit_map(value, schema);
-    }
-    return std::nullopt;
-  }
-
- private:
-  std::string at(std::string_view message) const {
-    std::string out;
-    for (const auto& element : path_) out += element.pretty();
-    return fmt::format("{}: {}", out, message);
-  }
-
-  std::optional<std::string> visit_scalar(const json::Value& value, const Schema& schema) {
-    const bool special = schema.int_or_string || schema.special == Schema::Special::kQuantity ||
-                         schema.special == Schema::Special::kTime ||
-                         schema.special == Schema::Special::kMicroTime || schema.type == Type::kAny;
-    if (special) {
-      if (!value.is_structured()) return std::nullopt;
-      return at(fmt::format("expected any scalar, got &{{{}}}", go_value(value)));
-    }
-    if (schema.type == Type::kString && !value.is_string())
-      return at(fmt::format("expected string, got &value.valueUnstructured{{Value:{}}}",
-                            go_value(value)));
-    if (schema.type == Type::kBoolean && !value.is_bool())
-      return at(fmt::format("expected boolean, got &{{{}}}", go_value(value)));
-    if ((schema.type == Type::kInteger || schema.type == Type::kNumber) && !value.is_number())
-      return at(fmt::format("expected numeric (int or float), got {}", go_type(value)));
-    return std::nullopt;
-  }
-
-  std::optional<std::string> visit_list(const json::Value& value, const Schema& schema) {
-    const auto* array = value.if_array();
-    if (!array) return at(fmt::format("expected list, got &{{{}}}", go_value(value)));
-    const bool named = !is_atomic(schema, Shape::kList);
-    std::set<PathElement> seen;
-    for (std::size_t i = 0; i < array->size(); ++i) {
-      auto name = PathElement{PathElement::Kind::kIndex, std::to_string(i)};
-      if (named) {
-        std::string problem;
-        const auto found = name_of((*array)[i], schema, &problem);
-        if (!found) return at(fmt::format("element {}: {}", i, problem));
-        name = *found;
-        if (!seen.insert(name).second) return at("duplicate entries for key " + name.pretty());
-      }
-      path_.push_back(std::move(name));
-      auto misfit = visit((*array)[i], element_of(schema));
-      path_.pop_back();
-      if (misfit) return misfit;
-    }
-    return std::nullopt;
-  }
-
-  std::optional<std::string> visit_map(const json::Value& value, const Schema& schema) {
-    const auto* object = value.if_object();
-    if (!object) return at(fmt::format("expected map, got &{{{}}}", go_value(value)));
-    const bool open = schema.additional_properties || schema.additional_properties_any ||
-                      schema.preserve_unknown_fields || schema.type == Type::kAny;
-    for (const auto& [key, inner] : *object) {
-      path_.push_back(PathElement::field(key));
-      const Property* property = schema.find(key);
-      if (!property && !open) return at("field not declared in schema");
-      auto misfit = visit(inner, member_of(schema, key));
-      path_.pop_back();
-      if (misfit) return misfit;
-    }
-    return std::nullopt;
-  }
-
-  Path path_;
-};
-
 }  // namespace
 
 FieldSet fields_of(const json::Value& value, const Schema& schema) {
@@ -519,10 +337,6 @@ json::Value merge_typed(const json::Value& under, const json::Value& over, const
 json::Value without_fields(const json::Value& value, const FieldSet& fields, const Schema& schema) {
   auto rest = without(value, fields, schema);
   return rest ? std::move(*rest) : json::Value(json::Object{});
-}
-
-std::optional<std::string> find_misfit(const json::Value& value, const Schema& schema) {
-  return Fitter().visit(value, schema);
 }
 
 }  // namespace quorate::apiserver
