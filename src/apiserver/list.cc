@@ -22,10 +22,11 @@ constexpr std::string_view kPageExpired =
 
 // The objects that a list shows, and since when.
 struct Picture {
-  const Storage::Objects* objects = nullptr;
-  std::optional<Storage::Objects> past;  // holds them if they are not those of now
+  const Storage::Objects* now = nullptr;
+  std::optional<Storage::Objects> past;  // if they are not those of now
   std::int64_t version = 0;
   std::optional<ContinueToken> from;
+  const Storage::Objects& objects() const { return past ? *past : *now; }
 };
 
 Outcome<void> show_at(Picture& picture, const Storage& storage, const Kind& kind,
@@ -33,12 +34,11 @@ Outcome<void> show_at(Picture& picture, const Storage& storage, const Kind& kind
   picture.version = version;
   const Event* later = version >= storage.oldest() ? storage.next_event(kind, version) : nullptr;
   if (version >= storage.oldest() && !later) {
-    picture.objects = &storage.objects(kind);
+    picture.now = &storage.objects(kind);
     return {};
   }
   picture.past = storage.objects_at(kind, version);
   if (!picture.past) return fail(std::move(if_forgotten));
-  picture.objects = &*picture.past;
   return {};
 }
 
@@ -137,17 +137,17 @@ Outcome<std::string> render_list(const Storage& storage, const Kind& kind,
   // A list from the cache of the real server is never cut.
   const std::int64_t limit = request.resource_version == "0" ? 0 : request.limit;
 
-  auto at = picture.objects->begin();
+  auto at = picture.objects().begin();
   if (picture.from)
-    at = picture.objects->upper_bound(key_of(selection, kind, picture.from->last));
+    at = picture.objects().upper_bound(key_of(selection, kind, picture.from->last));
   else if (!selection.ns.empty())
-    at = picture.objects->lower_bound({selection.ns, ""});
+    at = picture.objects().lower_bound({selection.ns, ""});
 
   std::string items;
   std::int64_t count = 0, remaining = 0;
   const ObjectKey* last = nullptr;
   std::string token;
-  for (; at != picture.objects->end(); ++at) {
+  for (; at != picture.objects().end(); ++at) {
     if (!selection.ns.empty() && at->first.ns != selection.ns) break;
     if (!selection.matches(kind.stored(), at->first, *at->second)) continue;
     if (limit > 0 && count == limit) {
