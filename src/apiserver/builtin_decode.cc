@@ -205,11 +205,13 @@ class Decoder {
       wrong(*value, schema.name);
       return 0;
     }
-    const auto* whole = value->if_int64();
+    boost::system::error_code beyond;
+    const auto whole = value->is_double() ? 0 : value->to_number<std::int64_t>(beyond);
     const bool fits =
-        whole && (schema.format != "int32" || (*whole >= std::numeric_limits<std::int32_t>::min() &&
-                                               *whole <= std::numeric_limits<std::int32_t>::max()));
-    if (fits) return *whole;
+        !value->is_double() && !beyond &&
+        (schema.format != "int32" || (whole >= std::numeric_limits<std::int32_t>::min() &&
+                                      whole <= std::numeric_limits<std::int32_t>::max()));
+    if (fits) return whole;
     wrong(*value, schema.name, true);
     return 0;
   }
