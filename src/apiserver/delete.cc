@@ -199,10 +199,11 @@ Outcome<Deleted> Verbs::remove_all(const Kind& kind, const Selection& selection,
     items.push_back(to_view(kind, record->value()));
   }
   Deleted all;
+  if (kind.propagation == DefaultPropagation::kOrphan && !options.propagation)
+    all.warnings.emplace_back(kPreserved);
   for (const auto& key : keys) {
-    auto removed = remove(kind, key, options);
+    const auto removed = remove(kind, key, options);
     if (!removed && removed.error().code != 404) return fail(removed.error());
-    if (removed) all.warnings = std::move(removed->warnings);  // equal ones are said once
   }
   if (!kind.custom)
     for (auto& item : items) {
@@ -213,6 +214,7 @@ Outcome<Deleted> Verbs::remove_all(const Kind& kind, const Selection& selection,
                             {"apiVersion", kind.api_version()},
                             {"metadata", {{"resourceVersion", fmt::to_string(version)}}},
                             {"items", std::move(items)}};
+  if (kind.custom) (void)json::put(all.answer, "/metadata/continue", "");
   return all;
 }
 

@@ -61,10 +61,10 @@ Outcome<Written> Verbs::update(const Kind& kind, const ObjectKey& key, json::Val
   TRY(check_key(kind, key, object));
   const auto record = storage_.find(kind, key);
   const json::Value old = record ? record->value() : json::Value();
+  const bool may_create = options.subresource.empty() && kind.rules->allows_create_on_update();
+  if (!record && !may_create) return fail(not_found(kind.resource(), key.name));
   TRY(check_uid(kind, key.name, uid_of(object), record ? uid_of(old) : ""));
   if (!record) {
-    if (!options.subresource.empty() || !kind.rules->allows_create_on_update())
-      return fail(not_found(kind.resource(), key.name));
     track_update(object, nullptr, kind.rules->schema(), writer(kind, options),
                  kind.rules->reset_fields(""));
     return warned(store_new(kind, key.ns, std::move(object), options), std::move(warnings));
