@@ -236,6 +236,8 @@ class Generator {
     auto through = any_running();
     auto member = pick([](const auto& m) { return m.listed; });
     if (!through || !member || wiped_ || !known_.quorate()) return;
+    // Whether a member that removes itself still gets to say so is a race.
+    if (*through == *member && known_.voters() > 1) return;
     auto& known = known_.members[*member];
     if (!known.learner) rest_if_needed();
     const std::size_t active = known_.up();
