@@ -140,7 +140,11 @@ function(quorate_add_integration_tests)
       add_dependencies(it_${area} quorate quorate-launch)
     endif()
     add_test(NAME it_${area} COMMAND it_${area})
-    set_tests_properties(it_${area} PROPERTIES LABELS integration TIMEOUT 1800)
+    set(label integration)
+    if(area STREQUAL "conform")
+      set(label conformance)  # what stands in for the real parts, compared with them
+    endif()
+    set_tests_properties(it_${area} PROPERTIES LABELS ${label} TIMEOUT 1800)
   endforeach()
 endfunction()
 
