@@ -137,8 +137,9 @@ void Verbs::admit(const Kind& kind, json::Value& object, bool dry_run) const {
   kind.rules->admit(object, context(dry_run));
   if (&kind != registry_.built_in().claims || json::find(object, "/spec/storageClassName")) return;
   for (const auto& [key, record] : storage_.objects(*registry_.built_in().storage_classes)) {
+    const auto storage_class = record->value();
     const auto is_default = json::text_or(
-        record->value(), "/metadata/annotations/storageclass.kubernetes.io~1is-default-class", "");
+        storage_class, "/metadata/annotations/storageclass.kubernetes.io~1is-default-class", "");
     if (is_default != "true") continue;
     (void)json::put(object, "/spec/storageClassName", json::Value(key.name));
     return;
