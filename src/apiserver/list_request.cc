@@ -22,8 +22,8 @@ Outcome<std::int64_t> number(const Query& query, const std::string& name) {
   if (value.empty()) return 0;
   const auto parsed = parse_integer(value);
   if (!parsed)
-    return fail(bad_request(
-        fmt::format("strconv.ParseInt: parsing {}: invalid syntax", quoted(value))));
+    return fail(
+        bad_request(fmt::format("strconv.ParseInt: parsing {}: invalid syntax", quoted(value))));
   return *parsed;
 }
 
