@@ -1,0 +1,136 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/sim/world.h"
+
+namespace quorate::sim {
+
+struct Violation {
+  std::string id; // S1
+  std::string text;
+  Duration at{};
+  std::uint64_t step = 0;
+};
+
+// What is true of one EtcdCluster, gathered from the world as it goes: never
+// from what operators say.
+struct Lineage {
+  std::string name;
+  Uid uid;
+  bool exists = true;
+  bool deleting = false;
+  // Cluster IDs of members behind the client Service, ever.
+  std::set<ClusterId> served;
+  [[nodiscard]] bool formed() const { return !served.empty(); }
+};
+
+// What invariants look at: the world, and what was gathered of it.
+class Truth {
+public:
+  explicit Truth(World &world) : world_(world) {}
+  World &world() { return world_; }
+  void look();
+
+  [[nodiscard]] const std::map<Uid, Lineage> &lineages() const {
+    return lineages_;
+  }
+  [[nodiscard]] const Lineage *
+  find(const std::string &name) const; // that exists now
+  // Running members of an EtcdCluster, by the starts of their processes.
+  [[nodiscard]] std::vector<etcdsim::EtcdProcess *> members(const Uid &cluster);
+  [[nodiscard]] const Ledger::Start *start_of(std::uint64_t process);
+  // The member that leads, has committed in its term, and has applied all that
+  // it committed.
+  [[nodiscard]] const etcdsim::Member *settled_leader(const Uid &cluster);
+
+private:
+  World &world_;
+  std::map<Uid, Lineage> lineages_;
+  std::map<std::uint64_t, std::size_t> starts_; // by process
+  std::size_t seen_starts_ = 0;
+  std::int64_t seen_version_ = -1;
+};
+
+class Findings {
+public:
+  explicit Findings(World &world) : world_(world) {}
+  void broken(std::string_view id, std::string text);
+  void evaluated(std::string_view id) { ++evaluations_[std::string(id)]; }
+  [[nodiscard]] const std::vector<Violation> &violations() const {
+    return violations_;
+  }
+  [[nodiscard]] const std::map<std::string, std::uint64_t> &
+  evaluations() const {
+    return evaluations_;
+  }
+
+private:
+  World &world_;
+  std::vector<Violation> violations_;
+  std::map<std::string, std::uint64_t> evaluations_;
+};
+
+// One thing that holds always, or whenever all is calm. `step` is called after
+// every step in which something changed; it looks only at what is new.
+struct Invariant {
+  using Look = std::function<void(Truth &truth, Findings &findings)>;
+  std::string_view id;
+  std::string_view says;
+  Look step = {};
+  Look calm = {};
+};
+
+// ---- What members do (lineage.cc) ----
+[[nodiscard]] Invariant s1_no_acknowledged_loss();
+[[nodiscard]] Invariant s2_one_lineage();
+[[nodiscard]] Invariant s3_no_amnesia();
+[[nodiscard]] Invariant s10_new_only_once();
+[[nodiscard]] Invariant s11_matching_arguments();
+[[nodiscard]] Invariant s21_revisions_never_go_back();
+[[nodiscard]] Invariant linearizable();
+// ---- What is done to members (members.cc) ----
+[[nodiscard]] Invariant s4_no_quorum_loss_by_us();
+[[nodiscard]] Invariant s5_one_change_at_a_time();
+[[nodiscard]] Invariant s6_learners_only();
+[[nodiscard]] Invariant s8_pod_after_member();
+[[nodiscard]] Invariant s9_volume_identity();
+[[nodiscard]] Invariant s15_one_disruption();
+[[nodiscard]] Invariant s18_endpoints();
+// ---- How operators write (writes.cc) ----
+[[nodiscard]] Invariant s12_uid_discipline();
+[[nodiscard]] Invariant s13_no_stale_harm();
+[[nodiscard]] Invariant s14_fencing();
+[[nodiscard]] Invariant s29_frozen_on_doubt();
+[[nodiscard]] Invariant s32_no_resurrection();
+// ---- What is published (published.cc) ----
+[[nodiscard]] Invariant s24_disruption_budget();
+[[nodiscard]] Invariant s25_status_honesty();
+[[nodiscard]] Invariant s26_secrecy();
+[[nodiscard]] Invariant s30_delete_safety();
+
+[[nodiscard]] std::vector<Invariant> all_invariants();
+
+// Keeps all of them on one world.
+class Checker {
+public:
+  explicit Checker(World &world,
+                   std::vector<Invariant> invariants = all_invariants());
+  void after_step();
+  void at_calm();
+  Findings &findings() { return findings_; }
+  Truth &truth() { return truth_; }
+
+private:
+  Truth truth_;
+  Findings findings_;
+  std::vector<Invariant> invariants_;
+};
+
+} // namespace quorate::sim
