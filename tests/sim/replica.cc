@@ -7,22 +7,20 @@ namespace quorate::sim {
 
 // Everything that a process of the operator owns.
 struct Replica::Run {
-  Run(const Place &place, rt::Runtime runtime, const std::string &actor,
-      std::uint64_t number)
+  Run(const Place& place, rt::Runtime runtime, const std::string& actor, std::uint64_t number)
       : link(runtime, actor, place.api, place.judge, place.audit),
         lease_link(runtime, actor, place.api, place.judge, place.audit),
-        members(place.etcd, runtime, actor), keys(number), group(runtime) {
-    if (place.wrap)
-      wrapped = place.wrap(runtime, link);
-    if (place.wrap_etcd)
-      wrapped_members = place.wrap_etcd(runtime, members);
+        members(place.etcd, runtime, actor),
+        keys(number),
+        group(runtime) {
+    if (place.wrap) wrapped = place.wrap(runtime, link);
+    if (place.wrap_etcd) wrapped_members = place.wrap_etcd(runtime, members);
     auto options = place.options;
     options.replica = actor;
-    auto made = op::Operator::make(
-        runtime, wrapped ? *wrapped : static_cast<kube::Api &>(link),
-        lease_link,
-        wrapped_members ? *wrapped_members : static_cast<etcd::Api &>(members),
-        keys, std::move(options), place.log.with("replica", actor));
+    auto made =
+        op::Operator::make(runtime, wrapped ? *wrapped : static_cast<kube::Api&>(link), lease_link,
+                           wrapped_members ? *wrapped_members : static_cast<etcd::Api&>(members),
+                           keys, std::move(options), place.log.with("replica", actor));
     CHECK(made.has_value(), "operator: {}", made.error().text());
     op = std::move(*made);
   }
@@ -43,8 +41,7 @@ Replica::Replica(Place place, int number)
 Replica::~Replica() = default;
 
 void Replica::start() {
-  if (run_)
-    crash();
+  if (run_) crash();
   ended_ = false;
   ++starts_;
   auto runtime = place_.loop.actor(actor_);
@@ -54,24 +51,21 @@ void Replica::start() {
 
 Task<void> Replica::work() {
   auto ended = co_await run_->op->run();
-  static_cast<void>(
-      ended); // whatever the reason: a process that ended is started again
+  static_cast<void>(ended);  // whatever the reason: a process that ended is started again
   ended_ = true;
 }
 
 void Replica::crash() {
-  if (!run_)
-    return;
+  if (!run_) return;
   place_.loop.crash(actor_);
   run_.reset();
   ended_ = false;
 }
 
 void Replica::stop() {
-  if (run_)
-    run_->op->stop();
+  if (run_) run_->op->stop();
 }
 
 bool Replica::leading() const { return running() && run_->op->leading(); }
 
-} // namespace quorate::sim
+}  // namespace quorate::sim

@@ -13,21 +13,20 @@ namespace quorate::sim {
 
 // Decorators of a replica's seams. What they make lives as long as the
 // replica's run.
-using WrapApi = std::function<std::unique_ptr<kube::Api>(rt::Runtime here,
-                                                         kube::Api &inner)>;
-using WrapEtcd = std::function<std::unique_ptr<etcd::Api>(
-    rt::Runtime here, etcdsim::SimEtcd &inner)>;
+using WrapApi = std::function<std::unique_ptr<kube::Api>(rt::Runtime here, kube::Api& inner)>;
+using WrapEtcd =
+    std::function<std::unique_ptr<etcd::Api>(rt::Runtime here, etcdsim::SimEtcd& inner)>;
 
 // One replica of the production operator, from process start to process end,
 // again and again.
 class Replica {
-public:
+ public:
   struct Place {
-    rt::VirtualLoop &loop;
-    apiserver::Server &api;
-    etcdsim::EtcdWorld &etcd;
-    Judge &judge;
-    Audit &audit;
+    rt::VirtualLoop& loop;
+    apiserver::Server& api;
+    etcdsim::EtcdWorld& etcd;
+    Judge& judge;
+    Audit& audit;
     op::OperatorOptions options;
     WrapApi wrap;
     WrapEtcd wrap_etcd;
@@ -36,7 +35,7 @@ public:
   Replica(Place place, int number);
   ~Replica();
 
-  [[nodiscard]] const std::string &actor() const { return actor_; }
+  [[nodiscard]] const std::string& actor() const { return actor_; }
   void start();
   // As by SIGKILL. Must not be called by a fiber of this replica.
   void crash();
@@ -44,9 +43,7 @@ public:
   void stop();
   void pause() { place_.loop.pause(actor_); }
   void resume() { place_.loop.resume(actor_); }
-  void set_wall_offset(Duration offset) {
-    place_.loop.set_wall_offset(actor_, offset);
-  }
+  void set_wall_offset(Duration offset) { place_.loop.set_wall_offset(actor_, offset); }
 
   [[nodiscard]] bool running() const { return run_ != nullptr && !ended_; }
   // run() of the operator has come to its end by itself: the process is over.
@@ -54,7 +51,7 @@ public:
   [[nodiscard]] bool leading() const;
   [[nodiscard]] std::uint64_t starts() const { return starts_; }
 
-private:
+ private:
   struct Run;
   Task<void> work();
 
@@ -65,4 +62,4 @@ private:
   std::uint64_t starts_ = 0;
 };
 
-} // namespace quorate::sim
+}  // namespace quorate::sim

@@ -28,22 +28,21 @@ struct WorldOptions {
   int operators = 2;
   int clients = 2;
   Plan plan;
-  op::OperatorOptions op; // rules, timings; names are filled in
-  WrapApi wrap;           // decorators of a replica's seams, for mutants
+  op::OperatorOptions op;  // rules, timings; names are filled in
+  WrapApi wrap;            // decorators of a replica's seams, for mutants
   WrapEtcd wrap_etcd;
-  std::function<void(std::string_view)>
-      log; // of the operators; empty = dropped
+  std::function<void(std::string_view)> log;  // of the operators; empty = dropped
 };
 
 // The world in a box: an API server, nodes, etcd processes, operators, clients,
 // and what goes wrong, in one thread and in virtual time. The same options give
 // the same run.
 class World {
-public:
+ public:
   explicit World(WorldOptions options);
   ~World();
-  World(const World &) = delete;
-  World &operator=(const World &) = delete;
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
 
   // Starts everybody. What has to be there before (namespaces, CRDs, the
   // storage class) is made.
@@ -53,56 +52,52 @@ public:
   // Calls `after_step` after every step in which something changed.
   void run_for(Duration time);
   // True as soon as it holds; false if it does not within the time.
-  bool run_until(const std::function<bool()> &holds, Duration within);
+  bool run_until(const std::function<bool()>& holds, Duration within);
   std::function<void()> after_step;
   [[nodiscard]] Monotonic now() const { return user_.clock->now(); }
   [[nodiscard]] Duration elapsed() const { return now() - born_; }
 
   // ---- The user ----
   // Creates the cluster, or replaces its spec. The first refusal that it meets.
-  Result<void> declare(const std::string &name, const json::Value &spec);
-  Result<void> remove(const std::string &name);
-  static constexpr const char *kNamespace = "default";
-  [[nodiscard]] std::vector<std::string>
-  declared() const; // names of the EtcdClusters
+  Result<void> declare(const std::string& name, const json::Value& spec);
+  Result<void> remove(const std::string& name);
+  static constexpr const char* kNamespace = "default";
+  [[nodiscard]] std::vector<std::string> declared() const;  // names of the EtcdClusters
 
   // ---- Who is in it ----
-  rt::VirtualLoop &loop() { return loop_; }
+  rt::VirtualLoop& loop() { return loop_; }
   [[nodiscard]] std::uint64_t steps() const { return loop_.steps(); }
-  apiserver::Server &api() { return *api_; }
-  etcdsim::EtcdWorld &etcd() { return *etcd_; }
-  [[nodiscard]] const Ledger &ledger() const { return ledger_; }
-  [[nodiscard]] const Audit &audit() const { return audit_; }
-  Disks &disks() { return disks_; }
-  Fate &fate() { return *fate_; }
-  std::vector<std::unique_ptr<Kubelet>> &nodes() { return nodes_; }
-  std::vector<std::unique_ptr<Replica>> &replicas() { return replicas_; }
-  [[nodiscard]] const History &history() const { return history_; }
-  std::vector<std::unique_ptr<Client>> &clients() { return clients_; }
+  apiserver::Server& api() { return *api_; }
+  etcdsim::EtcdWorld& etcd() { return *etcd_; }
+  [[nodiscard]] const Ledger& ledger() const { return ledger_; }
+  [[nodiscard]] const Audit& audit() const { return audit_; }
+  Disks& disks() { return disks_; }
+  Fate& fate() { return *fate_; }
+  std::vector<std::unique_ptr<Kubelet>>& nodes() { return nodes_; }
+  std::vector<std::unique_ptr<Replica>>& replicas() { return replicas_; }
+  [[nodiscard]] const History& history() const { return history_; }
+  std::vector<std::unique_ptr<Client>>& clients() { return clients_; }
 
   // ---- Truth, looked up ----
-  [[nodiscard]] std::optional<json::Value> find(const apiserver::Kind &kind,
-                                                const ObjectKey &key);
-  [[nodiscard]] std::optional<json::Value> cluster(const std::string &name);
+  [[nodiscard]] std::optional<json::Value> find(const apiserver::Kind& kind, const ObjectKey& key);
+  [[nodiscard]] std::optional<json::Value> cluster(const std::string& name);
   // Pods of members, in the order of their names.
   [[nodiscard]] std::vector<ObjectKey> member_pods();
-  [[nodiscard]] etcdsim::EtcdProcess *process_of(const ObjectKey &pod);
+  [[nodiscard]] etcdsim::EtcdProcess* process_of(const ObjectKey& pod);
   // The disk that the Pod's etcd was last started on; nullptr if it never was.
-  [[nodiscard]] Disk disk_of(const ObjectKey &pod);
-  [[nodiscard]] Kubelet *node_of(const ObjectKey &pod);
+  [[nodiscard]] Disk disk_of(const ObjectKey& pod);
+  [[nodiscard]] Kubelet* node_of(const ObjectKey& pod);
   // Where clients of a cluster are sent: ready addresses behind its client
   // Service.
-  [[nodiscard]] const std::vector<Endpoint> &
-  endpoints(const std::string &cluster);
+  [[nodiscard]] const std::vector<Endpoint>& endpoints(const std::string& cluster);
   // The declaration is what is: every member runs, votes, is ready and served,
   // and status says so.
-  [[nodiscard]] bool converged(const std::string &cluster);
+  [[nodiscard]] bool converged(const std::string& cluster);
 
-private:
+ private:
   void install();
-  std::shared_ptr<const etcd::Identity> identity(const std::string &cluster);
-  void create(std::string_view api_version, std::string_view kind,
-              json::Value object);
+  std::shared_ptr<const etcd::Identity> identity(const std::string& cluster);
+  void create(std::string_view api_version, std::string_view kind, json::Value object);
   bool something_changed();
   Task<void> ring(Monotonic when, std::shared_ptr<bool> rung);
 
@@ -125,11 +120,8 @@ private:
   std::vector<std::unique_ptr<Replica>> replicas_;
   std::vector<std::unique_ptr<Client>> clients_;
   std::shared_ptr<apiserver::Storage::Listener> listener_;
-  std::map<std::string, std::optional<std::vector<Endpoint>>>
-      endpoints_; // absent: look again
-  std::map<std::string,
-           std::pair<std::int64_t, std::shared_ptr<const etcd::Identity>>>
-      identities_;
+  std::map<std::string, std::optional<std::vector<Endpoint>>> endpoints_;  // absent: look again
+  std::map<std::string, std::pair<std::int64_t, std::shared_ptr<const etcd::Identity>>> identities_;
   Monotonic born_{};
   struct Seen {
     std::int64_t version = 0;
@@ -137,8 +129,8 @@ private:
     std::uint64_t events = 0;
     std::size_t requests = 0;
     std::size_t answers = 0;
-    friend bool operator==(const Seen &, const Seen &) = default;
+    friend bool operator==(const Seen&, const Seen&) = default;
   } seen_;
 };
 
-} // namespace quorate::sim
+}  // namespace quorate::sim

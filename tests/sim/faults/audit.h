@@ -15,14 +15,13 @@ struct Audit {
     Monotonic at;
     std::string actor;
     std::string method;
-    std::string path; // without its query
-    std::string body; // of writes
+    std::string path;  // without its query
+    std::string body;  // of writes
     int status = 0;
-    std::uint64_t effect = 0; // its number among the side effects; 0 = none
-    std::string
-        lease_holder; // by the Lease, when the request was taken; writes alone
+    std::uint64_t effect = 0;  // its number among the side effects; 0 = none
+    std::string lease_holder;  // by the Lease, when the request was taken; writes alone
   };
   std::vector<Entry> entries;
 };
 
-} // namespace quorate::sim
+}  // namespace quorate::sim

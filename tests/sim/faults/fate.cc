@@ -7,26 +7,27 @@
 namespace quorate::sim {
 namespace {
 
-constexpr auto kLeastAway =
-    std::chrono::milliseconds(500); // a process that ended, until it runs
+constexpr auto kLeastAway = std::chrono::milliseconds(500);  // a process that ended, until it runs
 
-} // namespace
+}  // namespace
 
-Fate::Fate(World &world, rt::Runtime runtime, Plan plan)
-    : world_(world), runtime_(runtime), plan_(std::move(plan)), wake_(runtime),
-      changed_(runtime), group_(runtime) {}
+Fate::Fate(World& world, rt::Runtime runtime, Plan plan)
+    : world_(world),
+      runtime_(runtime),
+      plan_(std::move(plan)),
+      wake_(runtime),
+      changed_(runtime),
+      group_(runtime) {}
 
 Fate::~Fate() = default;
 
 void Fate::start() {
-  for (const auto &fault : plan_.faults) {
-    if (fault.effect != 0)
-      continue;
+  for (const auto& fault : plan_.faults) {
+    if (fault.effect != 0) continue;
     ++pending_;
     at(runtime_.clock->now() + fault.at, [this, fault] {
       --pending_;
-      if (!calmed_)
-        inflict(fault);
+      if (!calmed_) inflict(fault);
     });
   }
   group_.spawn("fate", run());
@@ -34,20 +35,17 @@ void Fate::start() {
 
 void Fate::calm_down() {
   calmed_ = true;
-  for (auto &[id, undo] : std::exchange(undo_, {}))
-    undo();
-  for (auto &[actor, line] : lines_) {
+  for (auto& [id, undo] : std::exchange(undo_, {})) undo();
+  for (auto& [actor, line] : lines_) {
     line.lose_requests = line.lose_replies = line.refuse = line.throttle = 0;
   }
   weather_changed();
 }
 
 bool Fate::calm() const {
-  if (!calmed_ && (pending_ > 0 || !undo_.empty()))
-    return false;
-  for (const auto &replica : world_.replicas())
-    if (!replica->running())
-      return false;
+  if (!calmed_ && (pending_ > 0 || !undo_.empty())) return false;
+  for (const auto& replica : world_.replicas())
+    if (!replica->running()) return false;
   return true;
 }
 
@@ -58,32 +56,27 @@ void Fate::at(Monotonic when, std::function<void()> what) {
 
 Task<void> Fate::run() {
   while (true) {
-    while (!agenda_.empty() &&
-           agenda_.begin()->first.first <= runtime_.clock->now()) {
+    while (!agenda_.empty() && agenda_.begin()->first.first <= runtime_.clock->now()) {
       auto what = std::move(agenda_.begin()->second);
       agenda_.erase(agenda_.begin());
       what();
     }
     look_after_replicas();
-    const auto next =
-        agenda_.empty() ? Monotonic::max() : agenda_.begin()->first.first;
-    if (next <= runtime_.clock->now())
-      continue;
+    const auto next = agenda_.empty() ? Monotonic::max() : agenda_.begin()->first.first;
+    if (next <= runtime_.clock->now()) continue;
     // Processes that end by themselves are noticed within a second.
     const auto peek = runtime_.clock->now() + std::chrono::seconds(1);
     auto woken = co_await wake_.wait({std::min(next, peek)});
-    if (!woken && woken.error() == Code::kCancelled)
-      co_return;
+    if (!woken && woken.error() == Code::kCancelled) co_return;
   }
 }
 
 // The kubelet's part towards operators: what was doomed dies, what has ended is
 // started again.
 void Fate::look_after_replicas() {
-  for (auto &replica : world_.replicas()) {
-    auto &line = lines_[replica->actor()];
-    if (!line.doomed && !replica->ended())
-      continue;
+  for (auto& replica : world_.replicas()) {
+    auto& line = lines_[replica->actor()];
+    if (!line.doomed && !replica->ended()) continue;
     const auto away = std::max<Duration>(line.away, kLeastAway);
     line.doomed = false;
     line.away = {};
@@ -92,34 +85,29 @@ void Fate::look_after_replicas() {
   }
 }
 
-int Fate::replica_number(const std::string &actor) const {
-  const auto &replicas = world_.replicas();
+int Fate::replica_number(const std::string& actor) const {
+  const auto& replicas = world_.replicas();
   for (std::size_t i = 0; i < replicas.size(); ++i)
-    if (replicas[i]->actor() == actor)
-      return static_cast<int>(i);
+    if (replicas[i]->actor() == actor) return static_cast<int>(i);
   return 0;
 }
 
 // ---- Judge ----
 
-CallFate Fate::judge(const std::string &actor,
-                     const apiserver::Request &request) {
+CallFate Fate::judge(const std::string& actor, const apiserver::Request& request) {
   CallFate out;
-  auto &line = lines_[actor];
-  if (line.slow > 0)
-    out.delay = std::chrono::milliseconds(runtime_.random->below(1000));
+  auto& line = lines_[actor];
+  if (line.slow > 0) out.delay = std::chrono::milliseconds(runtime_.random->below(1000));
   if (line.throttle > 0) {
     --line.throttle;
     out.status = 429;
     return out;
   }
-  if (!is_effect(request))
-    return out;
+  if (!is_effect(request)) return out;
   effects_.push_back({actor, request.method, request.path});
   out.effect = effects_.size();
-  for (const auto &fault : plan_.faults) {
-    if (fault.effect != out.effect || calmed_)
-      continue;
+  for (const auto& fault : plan_.faults) {
+    if (fault.effect != out.effect || calmed_) continue;
     if (fault.kind == FaultKind::kCrash) {
       ++injected_[fault.kind];
       out.crash = fault.moment;
@@ -130,31 +118,29 @@ CallFate Fate::judge(const std::string &actor,
     here.target = replica_number(actor);
     inflict(here);
   }
-  auto take = [](int &left) { return left > 0 && left-- > 0; };
+  auto take = [](int& left) { return left > 0 && left-- > 0; };
   out.lose_request = out.lose_request || take(line.lose_requests);
   out.lose_reply = out.lose_reply || take(line.lose_replies);
-  if (take(line.refuse))
-    out.status = 500;
+  if (take(line.refuse)) out.status = 500;
   return out;
 }
 
-StreamWeather Fate::weather(const std::string &actor) const {
+StreamWeather Fate::weather(const std::string& actor) const {
   auto found = lines_.find(actor);
-  if (found == lines_.end())
-    return {};
-  const auto &line = found->second;
-  return {line.frozen > 0, line.duplicate > 0, line.forgetful > 0,
-          line.generation, line.outage > 0};
+  if (found == lines_.end()) return {};
+  const auto& line = found->second;
+  return {line.frozen > 0, line.duplicate > 0, line.forgetful > 0, line.generation,
+          line.outage > 0};
 }
 
-rt::Signal &Fate::changed(const std::string &) { return changed_; }
+rt::Signal& Fate::changed(const std::string&) { return changed_; }
 
-void Fate::doom(const std::string &actor) {
+void Fate::doom(const std::string& actor) {
   lines_[actor].doomed = true;
   wake_.notify();
 }
 
-bool Fate::doomed(const std::string &actor) const {
+bool Fate::doomed(const std::string& actor) const {
   auto found = lines_.find(actor);
   return found != lines_.end() && found->second.doomed;
 }
@@ -163,70 +149,68 @@ void Fate::weather_changed() { changed_.notify(); }
 
 // ---- Faults ----
 
-void Fate::until_over(const Fault &fault, std::function<void()> undo) {
+void Fate::until_over(const Fault& fault, std::function<void()> undo) {
   const auto id = ++sequence_;
   undo_[id] = std::move(undo);
   at(runtime_.clock->now() + fault.duration, [this, id] {
     auto found = undo_.find(id);
-    if (found == undo_.end())
-      return;
+    if (found == undo_.end()) return;
     auto what = std::move(found->second);
     undo_.erase(found);
     what();
   });
 }
 
-void Fate::inflict(const Fault &fault) {
+void Fate::inflict(const Fault& fault) {
   ++injected_[fault.kind];
   switch (fault.kind) {
-  case FaultKind::kCrash:
-  case FaultKind::kPause:
-  case FaultKind::kWallJump:
-  case FaultKind::kHandOver:
-    return inflict_on_replica(fault);
-  case FaultKind::kLoseRequest:
-  case FaultKind::kLoseReply:
-  case FaultKind::kRefuseWrites:
-  case FaultKind::kThrottle:
-  case FaultKind::kDelayCalls:
-  case FaultKind::kOutage:
-  case FaultKind::kFreezeWatches:
-  case FaultKind::kHalfOpen:
-  case FaultKind::kForgetHistory:
-  case FaultKind::kDuplicateEvents:
-    return inflict_on_line(fault);
-  case FaultKind::kLoseEtcdReplies:
-  case FaultKind::kCutFromEtcd:
-  case FaultKind::kCutMember:
-  case FaultKind::kCutOneWay:
-  case FaultKind::kSlowNetwork:
-  case FaultKind::kBreakNames:
-    return inflict_on_network(fault);
-  case FaultKind::kKill:
-  case FaultKind::kStop:
-  case FaultKind::kWipe:
-  case FaultKind::kWipeAndKill:
-  case FaultKind::kCorruptLog:
-  case FaultKind::kFullDisk:
-  case FaultKind::kStallDisk:
-    return inflict_on_member(fault);
-  case FaultKind::kPowerOff:
-  case FaultKind::kReboot:
-  case FaultKind::kCutNode:
-    return inflict_on_node(fault);
-  case FaultKind::kDeletePod:
-  case FaultKind::kEvictPod:
-  case FaultKind::kDeleteRecord:
-  case FaultKind::kWipeStatus:
-  case FaultKind::kDropServing:
-    return meddle(fault);
+    case FaultKind::kCrash:
+    case FaultKind::kPause:
+    case FaultKind::kWallJump:
+    case FaultKind::kHandOver:
+      return inflict_on_replica(fault);
+    case FaultKind::kLoseRequest:
+    case FaultKind::kLoseReply:
+    case FaultKind::kRefuseWrites:
+    case FaultKind::kThrottle:
+    case FaultKind::kDelayCalls:
+    case FaultKind::kOutage:
+    case FaultKind::kFreezeWatches:
+    case FaultKind::kHalfOpen:
+    case FaultKind::kForgetHistory:
+    case FaultKind::kDuplicateEvents:
+      return inflict_on_line(fault);
+    case FaultKind::kLoseEtcdReplies:
+    case FaultKind::kCutFromEtcd:
+    case FaultKind::kCutMember:
+    case FaultKind::kCutOneWay:
+    case FaultKind::kSlowNetwork:
+    case FaultKind::kBreakNames:
+      return inflict_on_network(fault);
+    case FaultKind::kKill:
+    case FaultKind::kStop:
+    case FaultKind::kWipe:
+    case FaultKind::kWipeAndKill:
+    case FaultKind::kCorruptLog:
+    case FaultKind::kFullDisk:
+    case FaultKind::kStallDisk:
+      return inflict_on_member(fault);
+    case FaultKind::kPowerOff:
+    case FaultKind::kReboot:
+    case FaultKind::kCutNode:
+      return inflict_on_node(fault);
+    case FaultKind::kDeletePod:
+    case FaultKind::kEvictPod:
+    case FaultKind::kDeleteRecord:
+    case FaultKind::kWipeStatus:
+    case FaultKind::kDropServing:
+      return meddle(fault);
   }
 }
 
-void Fate::inflict_on_replica(const Fault &fault) {
-  auto &replicas = world_.replicas();
-  auto &replica =
-      *replicas[static_cast<std::size_t>(fault.target) % replicas.size()];
+void Fate::inflict_on_replica(const Fault& fault) {
+  auto& replicas = world_.replicas();
+  auto& replica = *replicas[static_cast<std::size_t>(fault.target) % replicas.size()];
   if (fault.kind == FaultKind::kCrash) {
     lines_[replica.actor()].away = fault.duration;
     doom(replica.actor());
@@ -241,11 +225,9 @@ void Fate::inflict_on_replica(const Fault &fault) {
   }
 }
 
-void Fate::inflict_on_line(const Fault &fault) {
-  auto &replicas = world_.replicas();
-  auto &line =
-      lines_[replicas[static_cast<std::size_t>(fault.target) % replicas.size()]
-                 ->actor()];
+void Fate::inflict_on_line(const Fault& fault) {
+  auto& replicas = world_.replicas();
+  auto& line = lines_[replicas[static_cast<std::size_t>(fault.target) % replicas.size()]->actor()];
   auto for_a_while = [&](int Line::*counter) {
     ++(line.*counter);
     until_over(fault, [this, &line, counter] {
@@ -254,55 +236,53 @@ void Fate::inflict_on_line(const Fault &fault) {
     });
   };
   switch (fault.kind) {
-  case FaultKind::kLoseRequest:
-    line.lose_requests += fault.count;
-    break;
-  case FaultKind::kLoseReply:
-    line.lose_replies += fault.count;
-    break;
-  case FaultKind::kRefuseWrites:
-    line.refuse += fault.count;
-    break;
-  case FaultKind::kThrottle:
-    line.throttle += fault.count;
-    break;
-  case FaultKind::kDelayCalls:
-    for_a_while(&Line::slow);
-    break;
-  case FaultKind::kOutage:
-    for_a_while(&Line::outage);
-    break;
-  case FaultKind::kFreezeWatches:
-    for_a_while(&Line::frozen);
-    break;
-  case FaultKind::kForgetHistory:
-    for_a_while(&Line::forgetful);
-    ++line.outage; // streams break, so that they are resumed
-    weather_changed();
-    at(runtime_.clock->now() + std::chrono::milliseconds(100), [this, &line] {
-      --line.outage;
+    case FaultKind::kLoseRequest:
+      line.lose_requests += fault.count;
+      break;
+    case FaultKind::kLoseReply:
+      line.lose_replies += fault.count;
+      break;
+    case FaultKind::kRefuseWrites:
+      line.refuse += fault.count;
+      break;
+    case FaultKind::kThrottle:
+      line.throttle += fault.count;
+      break;
+    case FaultKind::kDelayCalls:
+      for_a_while(&Line::slow);
+      break;
+    case FaultKind::kOutage:
+      for_a_while(&Line::outage);
+      break;
+    case FaultKind::kFreezeWatches:
+      for_a_while(&Line::frozen);
+      break;
+    case FaultKind::kForgetHistory:
+      for_a_while(&Line::forgetful);
+      ++line.outage;  // streams break, so that they are resumed
       weather_changed();
-    });
-    break;
-  case FaultKind::kDuplicateEvents:
-    for_a_while(&Line::duplicate);
-    break;
-  default:
-    ++line.generation;
+      at(runtime_.clock->now() + std::chrono::milliseconds(100), [this, &line] {
+        --line.outage;
+        weather_changed();
+      });
+      break;
+    case FaultKind::kDuplicateEvents:
+      for_a_while(&Line::duplicate);
+      break;
+    default:
+      ++line.generation;
   }
   weather_changed();
 }
 
-void Fate::inflict_on_network(const Fault &fault) {
-  auto &network = world_.etcd().network();
+void Fate::inflict_on_network(const Fault& fault) {
+  auto& network = world_.etcd().network();
   const auto pods = world_.member_pods();
-  auto &replicas = world_.replicas();
-  const auto replica =
-      replicas[static_cast<std::size_t>(fault.target) % replicas.size()]
-          ->actor();
+  auto& replicas = world_.replicas();
+  const auto replica = replicas[static_cast<std::size_t>(fault.target) % replicas.size()]->actor();
   if (fault.kind == FaultKind::kLoseEtcdReplies) {
-    for (const auto &pod : pods)
-      if (auto *process = world_.process_of(pod))
+    for (const auto& pod : pods)
+      if (auto* process = world_.process_of(pod))
         network.lose_answers(replica, process->site(), fault.count);
     return;
   }
@@ -311,12 +291,10 @@ void Fate::inflict_on_network(const Fault &fault) {
     until_over(fault, [&network, replica] { network.heal(replica); });
     return;
   }
-  if (pods.empty())
-    return;
-  const auto &pod = pods[static_cast<std::size_t>(fault.target) % pods.size()];
-  auto *process = world_.process_of(pod);
-  if (!process)
-    return;
+  if (pods.empty()) return;
+  const auto& pod = pods[static_cast<std::size_t>(fault.target) % pods.size()];
+  auto* process = world_.process_of(pod);
+  if (!process) return;
   const auto site = process->site();
   if (fault.kind == FaultKind::kCutMember) {
     network.isolate(site);
@@ -324,80 +302,68 @@ void Fate::inflict_on_network(const Fault &fault) {
     return;
   }
   if (fault.kind == FaultKind::kBreakNames) {
-    const auto host = pod.name + "." + pod.name.substr(0, pod.name.rfind('-')) +
-                      "-peer." + pod.ns + ".svc";
+    const auto host =
+        pod.name + "." + pod.name.substr(0, pod.name.rfind('-')) + "-peer." + pod.ns + ".svc";
     world_.etcd().break_name(host);
     until_over(fault, [this, host] { world_.etcd().mend_name(host); });
     return;
   }
   std::vector<std::string> others;
-  for (const auto &other : pods)
-    if (auto *running = world_.process_of(other); running && running != process)
+  for (const auto& other : pods)
+    if (auto* running = world_.process_of(other); running && running != process)
       others.push_back(running->site());
-  for (const auto &other : others) {
+  for (const auto& other : others) {
     if (fault.kind == FaultKind::kCutOneWay) {
       network.cut_one_way(site, other);
       until_over(fault, [&network, site, other] { network.heal(site, other); });
     } else {
       network.set_delay(site, other, std::chrono::milliseconds(200));
-      until_over(fault, [&network, site, other] {
-        network.set_delay(site, other, Duration(0));
-      });
+      until_over(fault, [&network, site, other] { network.set_delay(site, other, Duration(0)); });
     }
   }
 }
 
-void Fate::inflict_on_member(const Fault &fault) {
+void Fate::inflict_on_member(const Fault& fault) {
   const auto pods = world_.member_pods();
-  if (pods.empty())
-    return;
-  const auto &pod = pods[static_cast<std::size_t>(fault.target) % pods.size()];
-  auto *process = world_.process_of(pod);
+  if (pods.empty()) return;
+  const auto& pod = pods[static_cast<std::size_t>(fault.target) % pods.size()];
+  auto* process = world_.process_of(pod);
   const auto disk = world_.disk_of(pod);
   switch (fault.kind) {
-  case FaultKind::kKill:
-    if (process)
-      process->kill();
-    return;
-  case FaultKind::kStop:
-    if (!process)
+    case FaultKind::kKill:
+      if (process) process->kill();
       return;
-    process->pause();
-    until_over(fault, [process = process->weak_from_this()] {
-      if (auto held = process.lock(); held && held->running())
-        held->resume();
-    });
-    return;
-  case FaultKind::kWipe:
-  case FaultKind::kWipeAndKill:
-    if (disk)
-      disk->wipe();
-    if (process && fault.kind == FaultKind::kWipeAndKill)
-      process->kill();
-    return;
-  case FaultKind::kCorruptLog:
-    if (disk)
-      disk->damage(etcdsim::Damage::kLog);
-    if (process)
-      process->kill();
-    return;
-  case FaultKind::kFullDisk:
-    if (!disk)
+    case FaultKind::kStop:
+      if (!process) return;
+      process->pause();
+      until_over(fault, [process = process->weak_from_this()] {
+        if (auto held = process.lock(); held && held->running()) held->resume();
+      });
       return;
-    disk->full = true;
-    until_over(fault, [disk] { disk->full = false; });
-    return;
-  default:
-    if (!disk)
+    case FaultKind::kWipe:
+    case FaultKind::kWipeAndKill:
+      if (disk) disk->wipe();
+      if (process && fault.kind == FaultKind::kWipeAndKill) process->kill();
       return;
-    disk->stalled = true;
-    until_over(fault, [disk] { disk->stalled = false; });
+    case FaultKind::kCorruptLog:
+      if (disk) disk->damage(etcdsim::Damage::kLog);
+      if (process) process->kill();
+      return;
+    case FaultKind::kFullDisk:
+      if (!disk) return;
+      disk->full = true;
+      until_over(fault, [disk] { disk->full = false; });
+      return;
+    default:
+      if (!disk) return;
+      disk->stalled = true;
+      until_over(fault, [disk] { disk->stalled = false; });
   }
 }
 
-void Fate::inflict_on_node(const Fault &fault) {
-  auto &nodes = world_.nodes();
-  auto &node = *nodes[static_cast<std::size_t>(fault.target) % nodes.size()];
+void Fate::inflict_on_node(const Fault& fault) {
+  auto& nodes = world_.nodes();
+  auto& node = *nodes[static_cast<std::size_t>(fault.target) % nodes.size()];
   if (fault.kind == FaultKind::kReboot) {
     node.reboot();
     return;
@@ -407,29 +373,25 @@ void Fate::inflict_on_node(const Fault &fault) {
     until_over(fault, [&node] { node.power_on(); });
     return;
   }
-  auto &network = world_.etcd().network();
+  auto& network = world_.etcd().network();
   const auto sites = node.sites();
   node.cut_from_api(true);
-  for (const auto &site : sites)
-    network.isolate(site);
+  for (const auto& site : sites) network.isolate(site);
   until_over(fault, [&node, &network, sites] {
-    for (const auto &site : sites)
-      network.heal(site);
+    for (const auto& site : sites) network.heal(site);
     node.cut_from_api(false);
   });
 }
 
-void Fate::meddle(const Fault &fault) {
-  auto &verbs = world_.api().verbs();
-  const auto &registry = world_.api().registry();
-  const auto &built_in = registry.built_in();
+void Fate::meddle(const Fault& fault) {
+  auto& verbs = world_.api().verbs();
+  const auto& registry = world_.api().registry();
+  const auto& built_in = registry.built_in();
   const auto pods = world_.member_pods();
-  if (pods.empty())
-    return;
-  const auto &pod = pods[static_cast<std::size_t>(fault.target) % pods.size()];
-  const auto *records = registry.find("quorate.io", "v1alpha1", "etcdmembers");
-  const auto *clusters =
-      registry.find("quorate.io", "v1alpha1", "etcdclusters");
+  if (pods.empty()) return;
+  const auto& pod = pods[static_cast<std::size_t>(fault.target) % pods.size()];
+  const auto* records = registry.find("quorate.io", "v1alpha1", "etcdmembers");
+  const auto* clusters = registry.find("quorate.io", "v1alpha1", "etcdclusters");
   // Whatever the API answers: other hands may fail, too.
   if (fault.kind == FaultKind::kDeletePod) {
     auto done = verbs.remove(*built_in.pods, pod);
@@ -441,22 +403,19 @@ void Fate::meddle(const Fault &fault) {
     auto done = verbs.remove(*records, pod);
     static_cast<void>(done);
   } else if (fault.kind == FaultKind::kWipeStatus) {
-    for (const auto &name : world_.declared()) {
+    for (const auto& name : world_.declared()) {
       apiserver::WriteOptions options;
       options.subresource = "status";
-      auto done = verbs.patch(*clusters, {World::kNamespace, name},
-                              apiserver::PatchType::kMerge,
+      auto done = verbs.patch(*clusters, {World::kNamespace, name}, apiserver::PatchType::kMerge,
                               json::Object{{"status", nullptr}}, options);
       static_cast<void>(done);
     }
   } else {
     const json::Value dropped = json::Object{
-        {"metadata", json::Object{{"labels", json::Object{{"quorate.io/serving",
-                                                           nullptr}}}}}};
-    auto done =
-        verbs.patch(*built_in.pods, pod, apiserver::PatchType::kMerge, dropped);
+        {"metadata", json::Object{{"labels", json::Object{{"quorate.io/serving", nullptr}}}}}};
+    auto done = verbs.patch(*built_in.pods, pod, apiserver::PatchType::kMerge, dropped);
     static_cast<void>(done);
   }
 }
 
-} // namespace quorate::sim
+}  // namespace quorate::sim

@@ -19,8 +19,8 @@ class World;
 // its duration is over, and starts operators again that ended. An actor of its
 // own.
 class Fate final : public Judge {
-public:
-  Fate(World &world, rt::Runtime runtime, Plan plan);
+ public:
+  Fate(World& world, rt::Runtime runtime, Plan plan);
   ~Fate() override;
   void start();
 
@@ -35,59 +35,56 @@ public:
     std::string method;
     std::string path;
   };
-  [[nodiscard]] const std::vector<Effect> &effects() const { return effects_; }
-  [[nodiscard]] const std::map<FaultKind, int> &injected() const {
-    return injected_;
-  }
+  [[nodiscard]] const std::vector<Effect>& effects() const { return effects_; }
+  [[nodiscard]] const std::map<FaultKind, int>& injected() const { return injected_; }
 
   // ---- Judge ----
-  CallFate judge(const std::string &actor,
-                 const apiserver::Request &request) override;
-  StreamWeather weather(const std::string &actor) const override;
-  rt::Signal &changed(const std::string &actor) override;
-  void doom(const std::string &actor) override;
-  bool doomed(const std::string &actor) const override;
+  CallFate judge(const std::string& actor, const apiserver::Request& request) override;
+  StreamWeather weather(const std::string& actor) const override;
+  rt::Signal& changed(const std::string& actor) override;
+  void doom(const std::string& actor) override;
+  bool doomed(const std::string& actor) const override;
 
-private:
-  struct Line { // of one replica
+ private:
+  struct Line {  // of one replica
     int lose_requests = 0;
     int lose_replies = 0;
     int refuse = 0;
     int throttle = 0;
-    int slow = 0;   // how many faults slow it down
-    int outage = 0; // likewise
+    int slow = 0;    // how many faults slow it down
+    int outage = 0;  // likewise
     int frozen = 0;
     int duplicate = 0;
     int forgetful = 0;
     std::uint64_t generation = 0;
     bool doomed = false;
-    Duration away{}; // when it is doomed: until its next start
+    Duration away{};  // when it is doomed: until its next start
   };
 
   Task<void> run();
   void at(Monotonic when, std::function<void()> what);
-  void inflict(const Fault &fault);
-  void inflict_on_replica(const Fault &fault);
-  void inflict_on_line(const Fault &fault);
-  void inflict_on_network(const Fault &fault);
-  void inflict_on_member(const Fault &fault);
-  void inflict_on_node(const Fault &fault);
-  void meddle(const Fault &fault);
+  void inflict(const Fault& fault);
+  void inflict_on_replica(const Fault& fault);
+  void inflict_on_line(const Fault& fault);
+  void inflict_on_network(const Fault& fault);
+  void inflict_on_member(const Fault& fault);
+  void inflict_on_node(const Fault& fault);
+  void meddle(const Fault& fault);
   // Undone when the duration is over, or when all calms down.
-  void until_over(const Fault &fault, std::function<void()> undo);
+  void until_over(const Fault& fault, std::function<void()> undo);
   void look_after_replicas();
-  int replica_number(const std::string &actor) const;
-  Line &line(const std::string &actor) { return lines_[actor]; }
+  int replica_number(const std::string& actor) const;
+  Line& line(const std::string& actor) { return lines_[actor]; }
   void weather_changed();
 
-  World &world_;
+  World& world_;
   rt::Runtime runtime_;
   Plan plan_;
   std::map<std::string, Line> lines_;
   std::map<std::pair<Monotonic, std::uint64_t>, std::function<void()>> agenda_;
   std::map<std::uint64_t, std::function<void()>> undo_;
   std::uint64_t sequence_ = 0;
-  std::size_t pending_ = 0; // timed faults that are yet to come
+  std::size_t pending_ = 0;  // timed faults that are yet to come
   bool calmed_ = false;
   std::vector<Effect> effects_;
   std::map<FaultKind, int> injected_;
@@ -96,4 +93,4 @@ private:
   rt::TaskGroup group_;
 };
 
-} // namespace quorate::sim
+}  // namespace quorate::sim

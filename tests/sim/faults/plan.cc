@@ -7,81 +7,43 @@
 namespace quorate::sim {
 namespace {
 
-constexpr std::array<std::string_view, kFaultKinds> kNames{"crash",
-                                                           "pause",
-                                                           "wallJump",
-                                                           "handOver",
-                                                           "loseRequest",
-                                                           "loseReply",
-                                                           "refuseWrites",
-                                                           "throttle",
-                                                           "delayCalls",
-                                                           "outage",
-                                                           "freezeWatches",
-                                                           "halfOpen",
-                                                           "forgetHistory",
-                                                           "duplicateEvents",
-                                                           "loseEtcdReplies",
-                                                           "cutFromEtcd",
-                                                           "cutMember",
-                                                           "cutOneWay",
-                                                           "slowNetwork",
-                                                           "breakNames",
-                                                           "kill",
-                                                           "stop",
-                                                           "wipe",
-                                                           "wipeAndKill",
-                                                           "corruptLog",
-                                                           "fullDisk",
-                                                           "stallDisk",
-                                                           "powerOff",
-                                                           "reboot",
-                                                           "cutNode",
-                                                           "deletePod",
-                                                           "evictPod",
-                                                           "deleteRecord",
-                                                           "wipeStatus",
-                                                           "dropServing"};
-constexpr std::array<std::string_view, 3> kMoments{"before", "afterApply",
-                                                   "afterReply"};
+constexpr std::array<std::string_view, kFaultKinds> kNames{
+    "crash",         "pause",        "wallJump",      "handOver",        "loseRequest",
+    "loseReply",     "refuseWrites", "throttle",      "delayCalls",      "outage",
+    "freezeWatches", "halfOpen",     "forgetHistory", "duplicateEvents", "loseEtcdReplies",
+    "cutFromEtcd",   "cutMember",    "cutOneWay",     "slowNetwork",     "breakNames",
+    "kill",          "stop",         "wipe",          "wipeAndKill",     "corruptLog",
+    "fullDisk",      "stallDisk",    "powerOff",      "reboot",          "cutNode",
+    "deletePod",     "evictPod",     "deleteRecord",  "wipeStatus",      "dropServing"};
+constexpr std::array<std::string_view, 3> kMoments{"before", "afterApply", "afterReply"};
 
-Duration milliseconds(std::int64_t count) {
-  return std::chrono::milliseconds(count);
-}
+Duration milliseconds(std::int64_t count) { return std::chrono::milliseconds(count); }
 std::int64_t in_milliseconds(Duration duration) {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(duration)
-      .count();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
 }
 
-} // namespace
+}  // namespace
 
-std::string_view name(FaultKind kind) {
-  return kNames.at(static_cast<std::size_t>(kind));
-}
-std::string_view name(Moment moment) {
-  return kMoments.at(static_cast<std::size_t>(moment));
-}
+std::string_view name(FaultKind kind) { return kNames.at(static_cast<std::size_t>(kind)); }
+std::string_view name(Moment moment) { return kMoments.at(static_cast<std::size_t>(moment)); }
 
 Result<FaultKind> parse_fault_kind(std::string_view text) {
   for (std::size_t i = 0; i < kNames.size(); ++i)
-    if (kNames[i] == text)
-      return static_cast<FaultKind>(i);
+    if (kNames[i] == text) return static_cast<FaultKind>(i);
   return fail(Code::kInvalid, fmt::format("no fault is called {}", text));
 }
 
-std::string describe(const Fault &fault) {
-  std::string when =
-      fault.effect != 0
-          ? fmt::format("{} effect {}", name(fault.moment), fault.effect)
-          : fmt::format("at {} ms", in_milliseconds(fault.at));
-  return fmt::format("{} of {} {}, for {} ms, {} times", name(fault.kind),
-                     fault.target, when, in_milliseconds(fault.duration),
-                     fault.count);
+std::string describe(const Fault& fault) {
+  std::string when = fault.effect != 0
+                         ? fmt::format("{} effect {}", name(fault.moment), fault.effect)
+                         : fmt::format("at {} ms", in_milliseconds(fault.at));
+  return fmt::format("{} of {} {}, for {} ms, {} times", name(fault.kind), fault.target, when,
+                     in_milliseconds(fault.duration), fault.count);
 }
 
-json::Value encode(const Plan &plan) {
+json::Value encode(const Plan& plan) {
   json::Array faults;
-  for (const auto &fault : plan.faults) {
+  for (const auto& fault : plan.faults) {
     json::Object one{{"kind", name(fault.kind)},
                      {"target", fault.target},
                      {"durationMs", in_milliseconds(fault.duration)},
@@ -97,29 +59,24 @@ json::Value encode(const Plan &plan) {
   return faults;
 }
 
-Result<Plan> decode_plan(const json::Value &value) {
+Result<Plan> decode_plan(const json::Value& value) {
   Plan plan;
-  if (!value.is_array())
-    return fail(Code::kInvalid, "a plan is a list of faults");
-  for (const auto &one : value.as_array()) {
+  if (!value.is_array()) return fail(Code::kInvalid, "a plan is a list of faults");
+  for (const auto& one : value.as_array()) {
     Fault fault;
     TRY(auto kind, json::text_at(one, "/kind"));
     TRY(fault.kind, parse_fault_kind(kind));
-    fault.target =
-        static_cast<int>(json::integer_at(one, "/target").value_or(0));
-    fault.duration =
-        milliseconds(json::integer_at(one, "/durationMs").value_or(0));
+    fault.target = static_cast<int>(json::integer_at(one, "/target").value_or(0));
+    fault.duration = milliseconds(json::integer_at(one, "/durationMs").value_or(0));
     fault.count = static_cast<int>(json::integer_at(one, "/count").value_or(1));
     fault.at = milliseconds(json::integer_at(one, "/atMs").value_or(0));
-    fault.effect = static_cast<std::uint64_t>(
-        json::integer_at(one, "/effect").value_or(0));
+    fault.effect = static_cast<std::uint64_t>(json::integer_at(one, "/effect").value_or(0));
     const auto moment = json::text_or(one, "/moment", kMoments[0]);
     for (std::size_t i = 0; i < kMoments.size(); ++i)
-      if (kMoments[i] == moment)
-        fault.moment = static_cast<Moment>(i);
+      if (kMoments[i] == moment) fault.moment = static_cast<Moment>(i);
     plan.faults.push_back(fault);
   }
   return plan;
 }
 
-} // namespace quorate::sim
+}  // namespace quorate::sim

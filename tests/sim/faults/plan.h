@@ -15,52 +15,51 @@ namespace quorate::sim {
 // member (its Pod's ordinal within the first cluster); each kind says which.
 enum class FaultKind {
   // ---- an operator replica ----
-  kCrash, // killed where it is, started again after `duration`
-  kPause, // not scheduled for `duration`, then goes on as if nothing had been
-  kWallJump, // its wall clock is `duration` off from then on
-  kHandOver, // asked to stop in the clean way, started again after `duration`
+  kCrash,     // killed where it is, started again after `duration`
+  kPause,     // not scheduled for `duration`, then goes on as if nothing had been
+  kWallJump,  // its wall clock is `duration` off from then on
+  kHandOver,  // asked to stop in the clean way, started again after `duration`
   // ---- between a replica and the API server ----
-  kLoseRequest,   // the next `count` writes do not arrive
-  kLoseReply,     // the next `count` writes are carried out, and nobody says so
-  kRefuseWrites,  // the next `count` writes are answered 500
-  kThrottle,      // the next `count` calls are answered 429
-  kDelayCalls,    // calls take up to a second for `duration`
-  kOutage,        // no call and no stream gets through for `duration`
-  kFreezeWatches, // streams stand still for `duration`, as those of a stale API
-                  // server do
-  kHalfOpen,      // streams that stand now never say anything again
-  kForgetHistory, // streams that are resumed are answered 410
-  kDuplicateEvents, // streams say everything twice for `duration`
+  kLoseRequest,      // the next `count` writes do not arrive
+  kLoseReply,        // the next `count` writes are carried out, and nobody says so
+  kRefuseWrites,     // the next `count` writes are answered 500
+  kThrottle,         // the next `count` calls are answered 429
+  kDelayCalls,       // calls take up to a second for `duration`
+  kOutage,           // no call and no stream gets through for `duration`
+  kFreezeWatches,    // streams stand still for `duration`, as those of a stale API
+                     // server do
+  kHalfOpen,         // streams that stand now never say anything again
+  kForgetHistory,    // streams that are resumed are answered 410
+  kDuplicateEvents,  // streams say everything twice for `duration`
   // ---- between a replica and etcd, and between members ----
-  kLoseEtcdReplies, // the next `count` answers of every member to the replica
-  kCutFromEtcd,     // the replica reaches no member for `duration`
-  kCutMember,       // the member's Pod is cut off for `duration`
-  kCutOneWay,   // what the member's Pod sends arrives nowhere for `duration`
-  kSlowNetwork, // the member's Pod is 200 ms away for `duration`
-  kBreakNames,  // the member's names are not resolved for `duration`
+  kLoseEtcdReplies,  // the next `count` answers of every member to the replica
+  kCutFromEtcd,      // the replica reaches no member for `duration`
+  kCutMember,        // the member's Pod is cut off for `duration`
+  kCutOneWay,        // what the member's Pod sends arrives nowhere for `duration`
+  kSlowNetwork,      // the member's Pod is 200 ms away for `duration`
+  kBreakNames,       // the member's names are not resolved for `duration`
   // ---- processes and disks of a member ----
   kKill,
-  kStop, // SIGSTOP for `duration`
-  kWipe, // the disk's content is gone; a process goes on with what it has open
+  kStop,  // SIGSTOP for `duration`
+  kWipe,  // the disk's content is gone; a process goes on with what it has open
   kWipeAndKill,
   kCorruptLog,
-  kFullDisk,  // for `duration`
-  kStallDisk, // for `duration`
+  kFullDisk,   // for `duration`
+  kStallDisk,  // for `duration`
   // ---- nodes ----
-  kPowerOff, // for `duration`
+  kPowerOff,  // for `duration`
   kReboot,
-  kCutNode, // from API server and network for `duration`
+  kCutNode,  // from API server and network for `duration`
   // ---- other hands ----
-  kDeletePod, // of a member
+  kDeletePod,  // of a member
   kEvictPod,
   kDeleteRecord,
-  kWipeStatus,  // of the EtcdCluster
-  kDropServing, // somebody takes the label away
+  kWipeStatus,   // of the EtcdCluster
+  kDropServing,  // somebody takes the label away
 };
 [[nodiscard]] std::string_view name(FaultKind kind);
 [[nodiscard]] Result<FaultKind> parse_fault_kind(std::string_view text);
-inline constexpr int kFaultKinds =
-    static_cast<int>(FaultKind::kDropServing) + 1;
+inline constexpr int kFaultKinds = static_cast<int>(FaultKind::kDropServing) + 1;
 
 // Where in a side effect.
 enum class Moment { kBefore, kAfterApply, kAfterReply };
@@ -79,16 +78,16 @@ struct Fault {
   std::uint64_t effect = 0;
   Moment moment = Moment::kBefore;
 
-  friend bool operator==(const Fault &, const Fault &) = default;
+  friend bool operator==(const Fault&, const Fault&) = default;
 };
 
 struct Plan {
   std::vector<Fault> faults;
-  friend bool operator==(const Plan &, const Plan &) = default;
+  friend bool operator==(const Plan&, const Plan&) = default;
 };
 
-[[nodiscard]] std::string describe(const Fault &fault);
-[[nodiscard]] json::Value encode(const Plan &plan);
-[[nodiscard]] Result<Plan> decode_plan(const json::Value &value);
+[[nodiscard]] std::string describe(const Fault& fault);
+[[nodiscard]] json::Value encode(const Plan& plan);
+[[nodiscard]] Result<Plan> decode_plan(const json::Value& value);
 
-} // namespace quorate::sim
+}  // namespace quorate::sim

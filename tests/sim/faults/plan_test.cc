@@ -8,7 +8,7 @@ namespace quorate::sim {
 namespace {
 
 TEST(FaultPlan, IsReadBackAsItWasWritten) {
-  for (const auto &scenario : scenarios())
+  for (const auto& scenario : scenarios())
     for (std::uint64_t seed = 1; seed <= 50; ++seed) {
       const auto plan = draw_plan(scenario, seed);
       auto back = decode_plan(encode(plan));
@@ -38,5 +38,5 @@ TEST(FaultPlan, AReplayNamesScenarioSeedAndPlan) {
   EXPECT_EQ(back->plan, trial.plan);
 }
 
-} // namespace
-} // namespace quorate::sim
+}  // namespace
+}  // namespace quorate::sim

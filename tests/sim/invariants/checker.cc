@@ -5,61 +5,54 @@
 namespace quorate::sim {
 
 void Truth::look() {
-  const auto &starts = world_.ledger().starts;
+  const auto& starts = world_.ledger().starts;
   for (; seen_starts_ < starts.size(); ++seen_starts_)
     starts_[starts[seen_starts_].process] = seen_starts_;
   if (world_.api().storage().version() != seen_version_) {
     seen_version_ = world_.api().storage().version();
-    const auto *kind = world_.api().registry().find_kind(
-        api::kApiVersion, api::kClusterKind.kind);
-    for (auto &[uid, lineage] : lineages_)
-      lineage.exists = false;
-    for (const auto &[key, record] : world_.api().storage().objects(*kind)) {
+    const auto* kind = world_.api().registry().find_kind(api::kApiVersion, api::kClusterKind.kind);
+    for (auto& [uid, lineage] : lineages_) lineage.exists = false;
+    for (const auto& [key, record] : world_.api().storage().objects(*kind)) {
       const auto at = record->text.find("\"uid\":\"");
       const Uid uid(record->text.substr(at + 7, 36));
-      auto &lineage = lineages_[uid];
+      auto& lineage = lineages_[uid];
       lineage.name = key.name;
       lineage.uid = uid;
       lineage.exists = true;
-      lineage.deleting =
-          record->text.find("\"deletionTimestamp\"") != std::string::npos;
+      lineage.deleting = record->text.find("\"deletionTimestamp\"") != std::string::npos;
     }
   }
-  for (auto &[uid, lineage] : lineages_) {
-    if (!lineage.exists)
-      continue;
-    for (const auto &endpoint : world_.endpoints(lineage.name))
-      if (const auto *process = world_.process_of(endpoint.pod))
-        if (const auto *member = process->member())
-          lineage.served.insert(member->cluster());
+  for (auto& [uid, lineage] : lineages_) {
+    if (!lineage.exists) continue;
+    for (const auto& endpoint : world_.endpoints(lineage.name))
+      if (const auto* process = world_.process_of(endpoint.pod))
+        if (const auto* member = process->member()) lineage.served.insert(member->cluster());
   }
 }
 
-const Lineage *Truth::find(const std::string &name) const {
-  for (const auto &[uid, lineage] : lineages_)
-    if (lineage.exists && lineage.name == name)
-      return &lineage;
+const Lineage* Truth::find(const std::string& name) const {
+  for (const auto& [uid, lineage] : lineages_)
+    if (lineage.exists && lineage.name == name) return &lineage;
   return nullptr;
 }
 
-const Ledger::Start *Truth::start_of(std::uint64_t process) {
+const Ledger::Start* Truth::start_of(std::uint64_t process) {
   auto found = starts_.find(process);
-  return found == starts_.end() ? nullptr
-                                : &world_.ledger().starts[found->second];
+  return found == starts_.end() ? nullptr : &world_.ledger().starts[found->second];
 }
 
-std::vector<etcdsim::EtcdProcess *> Truth::members(const Uid &cluster) {
-  std::vector<etcdsim::EtcdProcess *> out;
-  for (auto *process : world_.etcd().processes())
-    if (const auto *start = start_of(process->id());
+std::vector<etcdsim::EtcdProcess*> Truth::members(const Uid& cluster) {
+  std::vector<etcdsim::EtcdProcess*> out;
+  for (auto* process : world_.etcd().processes())
+    if (const auto* start = start_of(process->id());
         start && start->cluster_uid == cluster && process->member())
       out.push_back(process);
   return out;
 }
 
-const etcdsim::Member *Truth::settled_leader(const Uid &cluster) {
-  for (auto *process : members(cluster)) {
-    const auto *member = process->member();
+const etcdsim::Member* Truth::settled_leader(const Uid& cluster) {
+  for (auto* process : members(cluster)) {
+    const auto* member = process->member();
     if (member->raft().leads() && member->raft().committed_in_term() &&
         member->raft().applied() == member->raft().commit())
       return member;
@@ -68,11 +61,9 @@ const etcdsim::Member *Truth::settled_leader(const Uid &cluster) {
 }
 
 void Findings::broken(std::string_view id, std::string text) {
-  for (const auto &known : violations_)
-    if (known.id == id)
-      return; // the first tells the story
-  violations_.push_back(
-      {std::string(id), std::move(text), world_.elapsed(), world_.steps()});
+  for (const auto& known : violations_)
+    if (known.id == id) return;  // the first tells the story
+  violations_.push_back({std::string(id), std::move(text), world_.elapsed(), world_.steps()});
 }
 
 std::vector<Invariant> all_invariants() {
@@ -101,24 +92,21 @@ std::vector<Invariant> all_invariants() {
           linearizable()};
 }
 
-Checker::Checker(World &world, std::vector<Invariant> invariants)
+Checker::Checker(World& world, std::vector<Invariant> invariants)
     : truth_(world), findings_(world), invariants_(std::move(invariants)) {}
 
 void Checker::after_step() {
   truth_.look();
-  for (auto &invariant : invariants_)
-    if (invariant.step)
-      invariant.step(truth_, findings_);
+  for (auto& invariant : invariants_)
+    if (invariant.step) invariant.step(truth_, findings_);
 }
 
 void Checker::at_calm() {
   truth_.look();
-  for (auto &invariant : invariants_) {
-    if (invariant.step)
-      invariant.step(truth_, findings_);
-    if (invariant.calm)
-      invariant.calm(truth_, findings_);
+  for (auto& invariant : invariants_) {
+    if (invariant.step) invariant.step(truth_, findings_);
+    if (invariant.calm) invariant.calm(truth_, findings_);
   }
 }
 
-} // namespace quorate::sim
+}  // namespace quorate::sim

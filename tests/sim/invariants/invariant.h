@@ -13,7 +13,7 @@
 namespace quorate::sim {
 
 struct Violation {
-  std::string id; // S1
+  std::string id;  // S1
   std::string text;
   Duration at{};
   std::uint64_t step = 0;
@@ -33,46 +33,40 @@ struct Lineage {
 
 // What invariants look at: the world, and what was gathered of it.
 class Truth {
-public:
-  explicit Truth(World &world) : world_(world) {}
-  World &world() { return world_; }
+ public:
+  explicit Truth(World& world) : world_(world) {}
+  World& world() { return world_; }
   void look();
 
-  [[nodiscard]] const std::map<Uid, Lineage> &lineages() const {
-    return lineages_;
-  }
-  [[nodiscard]] const Lineage *
-  find(const std::string &name) const; // that exists now
+  [[nodiscard]] const std::map<Uid, Lineage>& lineages() const { return lineages_; }
+  [[nodiscard]] const Lineage* find(const std::string& name) const;  // that exists now
   // Running members of an EtcdCluster, by the starts of their processes.
-  [[nodiscard]] std::vector<etcdsim::EtcdProcess *> members(const Uid &cluster);
-  [[nodiscard]] const Ledger::Start *start_of(std::uint64_t process);
+  [[nodiscard]] std::vector<etcdsim::EtcdProcess*> members(const Uid& cluster);
+  [[nodiscard]] const Ledger::Start* start_of(std::uint64_t process);
   // The member that leads, has committed in its term, and has applied all that
   // it committed.
-  [[nodiscard]] const etcdsim::Member *settled_leader(const Uid &cluster);
+  [[nodiscard]] const etcdsim::Member* settled_leader(const Uid& cluster);
 
-private:
-  World &world_;
+ private:
+  World& world_;
   std::map<Uid, Lineage> lineages_;
-  std::map<std::uint64_t, std::size_t> starts_; // by process
+  std::map<std::uint64_t, std::size_t> starts_;  // by process
   std::size_t seen_starts_ = 0;
   std::int64_t seen_version_ = -1;
 };
 
 class Findings {
-public:
-  explicit Findings(World &world) : world_(world) {}
+ public:
+  explicit Findings(World& world) : world_(world) {}
   void broken(std::string_view id, std::string text);
   void evaluated(std::string_view id) { ++evaluations_[std::string(id)]; }
-  [[nodiscard]] const std::vector<Violation> &violations() const {
-    return violations_;
-  }
-  [[nodiscard]] const std::map<std::string, std::uint64_t> &
-  evaluations() const {
+  [[nodiscard]] const std::vector<Violation>& violations() const { return violations_; }
+  [[nodiscard]] const std::map<std::string, std::uint64_t>& evaluations() const {
     return evaluations_;
   }
 
-private:
-  World &world_;
+ private:
+  World& world_;
   std::vector<Violation> violations_;
   std::map<std::string, std::uint64_t> evaluations_;
 };
@@ -80,7 +74,7 @@ private:
 // One thing that holds always, or whenever all is calm. `step` is called after
 // every step in which something changed; it looks only at what is new.
 struct Invariant {
-  using Look = std::function<void(Truth &truth, Findings &findings)>;
+  using Look = std::function<void(Truth& truth, Findings& findings)>;
   std::string_view id;
   std::string_view says;
   Look step = {};
@@ -119,18 +113,17 @@ struct Invariant {
 
 // Keeps all of them on one world.
 class Checker {
-public:
-  explicit Checker(World &world,
-                   std::vector<Invariant> invariants = all_invariants());
+ public:
+  explicit Checker(World& world, std::vector<Invariant> invariants = all_invariants());
   void after_step();
   void at_calm();
-  Findings &findings() { return findings_; }
-  Truth &truth() { return truth_; }
+  Findings& findings() { return findings_; }
+  Truth& truth() { return truth_; }
 
-private:
+ private:
   Truth truth_;
   Findings findings_;
   std::vector<Invariant> invariants_;
 };
 
-} // namespace quorate::sim
+}  // namespace quorate::sim

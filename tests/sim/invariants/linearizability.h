@@ -10,6 +10,6 @@ namespace quorate::sim {
 // between its call and its answer (Wing and Gong's search). Values that are
 // written are unique. A write of unknown outcome may have happened at any time
 // after its call, or never.
-[[nodiscard]] bool is_linearizable(const std::vector<Operation> &operations);
+[[nodiscard]] bool is_linearizable(const std::vector<Operation>& operations);
 
-} // namespace quorate::sim
+}  // namespace quorate::sim

@@ -30,13 +30,12 @@ Operation unknown(std::string value, int called, int returned) {
 }
 
 TEST(Linearizability, OneAfterTheOtherIsFine) {
-  EXPECT_TRUE(is_linearizable({get("", 0, 1), put("a", 2, 3), get("a", 4, 5),
-                               put("b", 6, 7), get("b", 8, 9)}));
+  EXPECT_TRUE(is_linearizable(
+      {get("", 0, 1), put("a", 2, 3), get("a", 4, 5), put("b", 6, 7), get("b", 8, 9)}));
 }
 
 TEST(Linearizability, AReadOfWhatWasOverwrittenIsNot) {
-  EXPECT_FALSE(
-      is_linearizable({put("a", 0, 1), put("b", 2, 3), get("a", 4, 5)}));
+  EXPECT_FALSE(is_linearizable({put("a", 0, 1), put("b", 2, 3), get("a", 4, 5)}));
 }
 
 TEST(Linearizability, AnAcknowledgedWriteThatNobodySeesIsNot) {
@@ -44,28 +43,22 @@ TEST(Linearizability, AnAcknowledgedWriteThatNobodySeesIsNot) {
 }
 
 TEST(Linearizability, OverlappingOnesMayTakeEitherOrderButOnlyOne) {
-  EXPECT_TRUE(
-      is_linearizable({put("a", 0, 5), put("b", 1, 4), get("a", 6, 7)}));
-  EXPECT_TRUE(
-      is_linearizable({put("a", 0, 5), put("b", 1, 4), get("b", 6, 7)}));
-  EXPECT_FALSE(is_linearizable(
-      {put("a", 0, 5), put("b", 1, 4), get("a", 6, 7), get("b", 8, 9)}));
+  EXPECT_TRUE(is_linearizable({put("a", 0, 5), put("b", 1, 4), get("a", 6, 7)}));
+  EXPECT_TRUE(is_linearizable({put("a", 0, 5), put("b", 1, 4), get("b", 6, 7)}));
+  EXPECT_FALSE(is_linearizable({put("a", 0, 5), put("b", 1, 4), get("a", 6, 7), get("b", 8, 9)}));
 }
 
 TEST(Linearizability, AReadMaySeeAWriteUnderWay) {
-  EXPECT_TRUE(
-      is_linearizable({put("a", 0, 1), put("b", 2, 9), get("b", 3, 4)}));
-  EXPECT_FALSE(is_linearizable(
-      {put("a", 0, 1), put("b", 2, 9), get("b", 3, 4), get("a", 5, 6)}));
+  EXPECT_TRUE(is_linearizable({put("a", 0, 1), put("b", 2, 9), get("b", 3, 4)}));
+  EXPECT_FALSE(is_linearizable({put("a", 0, 1), put("b", 2, 9), get("b", 3, 4), get("a", 5, 6)}));
 }
 
 TEST(Linearizability, AWriteOfUnknownOutcomeMayHappenLateOrNever) {
+  EXPECT_TRUE(is_linearizable({put("a", 0, 1), unknown("b", 2, 3), get("a", 4, 5)}));
   EXPECT_TRUE(
-      is_linearizable({put("a", 0, 1), unknown("b", 2, 3), get("a", 4, 5)}));
-  EXPECT_TRUE(is_linearizable(
-      {put("a", 0, 1), unknown("b", 2, 3), get("a", 4, 5), get("b", 6, 7)}));
-  EXPECT_FALSE(is_linearizable(
-      {put("a", 0, 1), unknown("b", 2, 3), get("b", 4, 5), get("a", 6, 7)}));
+      is_linearizable({put("a", 0, 1), unknown("b", 2, 3), get("a", 4, 5), get("b", 6, 7)}));
+  EXPECT_FALSE(
+      is_linearizable({put("a", 0, 1), unknown("b", 2, 3), get("b", 4, 5), get("a", 6, 7)}));
 }
 
 TEST(Linearizability, AValueThatNobodyWroteIsNot) {
@@ -81,5 +74,5 @@ TEST(Linearizability, ManyThatOverlapAreSearchedInTime) {
   EXPECT_TRUE(is_linearizable(operations));
 }
 
-} // namespace
-} // namespace quorate::sim
+}  // namespace
+}  // namespace quorate::sim

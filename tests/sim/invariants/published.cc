@@ -13,132 +13,102 @@ constexpr std::int64_t kChangesBetweenLooks = 64;
 // How old the news in status may be.
 constexpr auto kStatusAge = std::chrono::seconds(120);
 
-bool condition_is_true(const json::Value &cluster, std::string_view type) {
+bool condition_is_true(const json::Value& cluster, std::string_view type) {
   auto conditions = json::array_at(cluster, "/status/conditions");
-  if (!conditions)
-    return false;
-  for (const auto &condition : **conditions)
+  if (!conditions) return false;
+  for (const auto& condition : **conditions)
     if (json::text_or(condition, "/type", "") == type)
       return json::text_or(condition, "/status", "") == "True";
   return false;
 }
 
 // A leader stands and enough voters are there to commit what it is asked.
-bool has_quorum(Truth &truth, const Uid &cluster) {
-  for (const auto *process : truth.members(cluster)) {
-    const auto *member = process->member();
-    if (!member->raft().leads())
-      continue;
+bool has_quorum(Truth& truth, const Uid& cluster) {
+  for (const auto* process : truth.members(cluster)) {
+    const auto* member = process->member();
+    if (!member->raft().leads()) continue;
     std::size_t up = 0;
-    for (const auto *other : truth.members(cluster))
-      if (!other->paused() && other->member()->raft().leader() == member->id())
-        ++up;
-    if (up >= member->raft().conf().quorum())
-      return true;
+    for (const auto* other : truth.members(cluster))
+      if (!other->paused() && other->member()->raft().leader() == member->id()) ++up;
+    if (up >= member->raft().conf().quorum()) return true;
   }
   return false;
 }
 
-} // namespace
+}  // namespace
 
 Invariant s24_disruption_budget() {
-  return {
-      "S24",
-      "the disruption budget keeps a quorum of what is declared",
-      {},
-      [](Truth &truth, Findings &findings) {
-        const auto &kind =
-            *truth.world().api().registry().built_in().disruption_budgets;
-        for (const auto &[uid, lineage] : truth.lineages()) {
-          if (!lineage.exists || !lineage.formed() || lineage.deleting)
-            continue;
-          findings.evaluated("S24");
-          const auto cluster = truth.world().cluster(lineage.name);
-          const auto budget =
-              truth.world().find(kind, {World::kNamespace, lineage.name});
-          const auto declared =
-              json::integer_at(*cluster, "/spec/replicas").value_or(3);
-          const auto kept =
-              budget
-                  ? json::integer_at(*budget, "/spec/minAvailable").value_or(0)
-                  : 0;
-          if (kept < declared / 2 + 1)
-            findings.broken("S24", fmt::format("{}: minAvailable is {} of {}",
-                                               lineage.name, kept, declared));
-        }
-      }};
+  return {"S24",
+          "the disruption budget keeps a quorum of what is declared",
+          {},
+          [](Truth& truth, Findings& findings) {
+            const auto& kind = *truth.world().api().registry().built_in().disruption_budgets;
+            for (const auto& [uid, lineage] : truth.lineages()) {
+              if (!lineage.exists || !lineage.formed() || lineage.deleting) continue;
+              findings.evaluated("S24");
+              const auto cluster = truth.world().cluster(lineage.name);
+              const auto budget = truth.world().find(kind, {World::kNamespace, lineage.name});
+              const auto declared = json::integer_at(*cluster, "/spec/replicas").value_or(3);
+              const auto kept =
+                  budget ? json::integer_at(*budget, "/spec/minAvailable").value_or(0) : 0;
+              if (kept < declared / 2 + 1)
+                findings.broken("S24", fmt::format("{}: minAvailable is {} of {}", lineage.name,
+                                                   kept, declared));
+            }
+          }};
 }
 
 Invariant s25_status_honesty() {
   struct State {
     std::int64_t next = 0;
-    std::map<Uid, Monotonic> quorum; // when it was last there
+    std::map<Uid, Monotonic> quorum;  // when it was last there
   };
   auto state = std::make_shared<State>();
-  return {
-      "S25",
-      "Available is said only of a cluster that has, or just had, a quorum",
-      [state](Truth &truth, Findings &findings) {
-        const auto version = truth.world().api().storage().version();
-        for (const auto &[uid, lineage] : truth.lineages())
-          if (lineage.exists && has_quorum(truth, uid))
-            state->quorum[uid] = truth.world().now();
-        if (version < state->next)
-          return;
-        state->next = version + kChangesBetweenLooks;
-        for (const auto &[uid, lineage] : truth.lineages()) {
-          if (!lineage.exists)
-            continue;
-          findings.evaluated("S25");
-          const auto cluster = truth.world().cluster(lineage.name);
-          if (!condition_is_true(*cluster, api::kConditionAvailable))
-            continue;
-          auto last = state->quorum.find(uid);
-          if (last == state->quorum.end() ||
-              truth.world().now() - last->second > kStatusAge)
-            findings.broken(
-                "S25",
-                fmt::format("{} is said to be available without a quorum",
-                            lineage.name));
-        }
-      },
-      [](Truth &truth, Findings &findings) {
-        for (const auto &[uid, lineage] : truth.lineages()) {
-          if (!lineage.exists)
-            continue;
-          findings.evaluated("S25");
-          const auto cluster = truth.world().cluster(lineage.name);
-          const auto said =
-              json::integer_at(*cluster, "/status/readyReplicas").value_or(0);
-          const auto ready = static_cast<std::int64_t>(
-              truth.world().endpoints(lineage.name).size());
-          if (said != ready)
-            findings.broken(
-                "S25",
-                fmt::format("{}: {} members are said to be ready, {} are",
-                            lineage.name, said, ready));
-        }
-      }};
+  return {"S25", "Available is said only of a cluster that has, or just had, a quorum",
+          [state](Truth& truth, Findings& findings) {
+            const auto version = truth.world().api().storage().version();
+            for (const auto& [uid, lineage] : truth.lineages())
+              if (lineage.exists && has_quorum(truth, uid))
+                state->quorum[uid] = truth.world().now();
+            if (version < state->next) return;
+            state->next = version + kChangesBetweenLooks;
+            for (const auto& [uid, lineage] : truth.lineages()) {
+              if (!lineage.exists) continue;
+              findings.evaluated("S25");
+              const auto cluster = truth.world().cluster(lineage.name);
+              if (!condition_is_true(*cluster, api::kConditionAvailable)) continue;
+              auto last = state->quorum.find(uid);
+              if (last == state->quorum.end() || truth.world().now() - last->second > kStatusAge)
+                findings.broken("S25", fmt::format("{} is said to be available without a quorum",
+                                                   lineage.name));
+            }
+          },
+          [](Truth& truth, Findings& findings) {
+            for (const auto& [uid, lineage] : truth.lineages()) {
+              if (!lineage.exists) continue;
+              findings.evaluated("S25");
+              const auto cluster = truth.world().cluster(lineage.name);
+              const auto said = json::integer_at(*cluster, "/status/readyReplicas").value_or(0);
+              const auto ready =
+                  static_cast<std::int64_t>(truth.world().endpoints(lineage.name).size());
+              if (said != ready)
+                findings.broken("S25", fmt::format("{}: {} members are said to be ready, {} are",
+                                                   lineage.name, said, ready));
+            }
+          }};
 }
 
 Invariant s26_secrecy() {
-  return {"S26",
-          "private keys stand in Secrets alone",
-          {},
-          [](Truth &truth, Findings &findings) {
+  return {"S26", "private keys stand in Secrets alone", {}, [](Truth& truth, Findings& findings) {
             findings.evaluated("S26");
-            auto &api = truth.world().api();
-            const std::string_view encoded =
-                "LS0tLS1CRUdJTiBQUklWQVRF"; // -----BEGIN PRIVATE
-            for (const auto &kind : api.registry().kinds()) {
-              if (kind.get() == api.registry().built_in().secrets ||
-                  kind->stored_as)
-                continue;
-              for (const auto &[key, record] : api.storage().objects(*kind))
+            auto& api = truth.world().api();
+            const std::string_view encoded = "LS0tLS1CRUdJTiBQUklWQVRF";  // -----BEGIN PRIVATE
+            for (const auto& kind : api.registry().kinds()) {
+              if (kind.get() == api.registry().built_in().secrets || kind->stored_as) continue;
+              for (const auto& [key, record] : api.storage().objects(*kind))
                 if (record->text.find("PRIVATE KEY") != std::string::npos ||
                     record->text.find(encoded) != std::string::npos)
-                  findings.broken("S26", fmt::format("{} {} holds a key",
-                                                     kind->kind, key.text()));
+                  findings.broken("S26", fmt::format("{} {} holds a key", kind->kind, key.text()));
             }
           }};
 }
@@ -148,26 +118,21 @@ Invariant s30_delete_safety() {
       "S30",
       "of a deleted cluster no process is left, and its retained volumes are",
       {},
-      [](Truth &truth, Findings &findings) {
-        auto &api = truth.world().api();
-        for (const auto &[uid, lineage] : truth.lineages()) {
-          if (lineage.exists)
-            continue;
+      [](Truth& truth, Findings& findings) {
+        auto& api = truth.world().api();
+        for (const auto& [uid, lineage] : truth.lineages()) {
+          if (lineage.exists) continue;
           findings.evaluated("S30");
           if (!truth.members(uid).empty())
-            findings.broken(
-                "S30", fmt::format("members of {} still run", lineage.name));
-          if (!lineage.formed())
-            continue;
+            findings.broken("S30", fmt::format("members of {} still run", lineage.name));
+          if (!lineage.formed()) continue;
           std::size_t kept = 0;
-          for (const auto &[key, record] :
-               api.storage().objects(*api.registry().built_in().claims))
+          for (const auto& [key, record] : api.storage().objects(*api.registry().built_in().claims))
             kept += record->text.find(uid.value()) != std::string::npos ? 1 : 0;
           if (kept == 0)
-            findings.broken(
-                "S30", fmt::format("no volume of {} was kept", lineage.name));
+            findings.broken("S30", fmt::format("no volume of {} was kept", lineage.name));
         }
       }};
 }
 
-} // namespace quorate::sim
+}  // namespace quorate::sim

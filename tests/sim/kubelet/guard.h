@@ -14,9 +14,9 @@ namespace quorate::sim {
 // verdict, notes and command line. Only the system calls are others: each
 // durable write is a step of its own, so that a crash may fall between any two.
 class GuardRun {
-public:
+ public:
   struct Input {
-    std::vector<std::string> given; // program and flags, as behind `--`
+    std::vector<std::string> given;  // program and flags, as behind `--`
     datadir::Environment environment;
     Disk volume;
     Disk pod_folder;
@@ -39,27 +39,20 @@ public:
 
   // A disk that it needs does not answer: the next step takes as long as that
   // lasts.
-  [[nodiscard]] bool hangs() const {
-    return input_.volume->stalled || input_.pod_folder->stalled;
-  }
+  [[nodiscard]] bool hangs() const { return input_.volume->stalled || input_.pod_folder->stalled; }
 
   // What was seen and concluded; for those who watch the world. Absent before
   // the first step.
-  [[nodiscard]] const std::optional<datadir::Facts> &facts() const {
-    return facts_;
-  }
-  [[nodiscard]] const datadir::Start *start() const {
-    return start_ ? &*start_ : nullptr;
-  }
+  [[nodiscard]] const std::optional<datadir::Facts>& facts() const { return facts_; }
+  [[nodiscard]] const datadir::Start* start() const { return start_ ? &*start_ : nullptr; }
 
-private:
+ private:
   enum class Next { kJudge, kPrepare, kVolumeNote, kPodNote, kExecute };
   std::optional<Outcome> judge();
   std::optional<Outcome> prepare();
-  std::optional<Outcome> write_note(const Disk &disk,
-                                    const std::optional<datadir::Note> &there,
+  std::optional<Outcome> write_note(const Disk& disk, const std::optional<datadir::Note>& there,
                                     Next then);
-  Outcome refuse(const datadir::Refusal &refusal) const;
+  Outcome refuse(const datadir::Refusal& refusal) const;
 
   Input input_;
   Next next_ = Next::kJudge;
@@ -68,4 +61,4 @@ private:
   std::vector<std::string> command_;
 };
 
-} // namespace quorate::sim
+}  // namespace quorate::sim

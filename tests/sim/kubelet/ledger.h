@@ -16,15 +16,15 @@ struct Ledger {
   // etcd was executed.
   struct Start {
     Monotonic at;
-    std::uint64_t process = 0; // EtcdProcess::id
+    std::uint64_t process = 0;  // EtcdProcess::id
     ObjectKey pod;
     Uid pod_uid;
-    std::string cluster; // by the Pod's labels
+    std::string cluster;  // by the Pod's labels
     Uid cluster_uid;
     std::string node;
-    std::string disk; // the PersistentVolume, or the emptyDir of the Pod
-    std::uint64_t incarnation = 0; // of the disk, then
-    datadir::Folder folder{};      // before the guard touched it
+    std::string disk;               // the PersistentVolume, or the emptyDir of the Pod
+    std::uint64_t incarnation = 0;  // of the disk, then
+    datadir::Folder folder{};       // before the guard touched it
     datadir::StartState state{};
     std::string token;
     std::string initial_cluster;
@@ -40,4 +40,4 @@ struct Ledger {
   std::uint64_t exits = 0;
 };
 
-} // namespace quorate::sim
+}  // namespace quorate::sim

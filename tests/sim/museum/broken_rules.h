@@ -11,4 +11,4 @@ namespace quorate::sim {
 [[nodiscard]] std::span<const plan::Rule> rules_serving_at_once();
 [[nodiscard]] std::span<const plan::Rule> rules_never_content();
 
-} // namespace quorate::sim
+}  // namespace quorate::sim

@@ -15,13 +15,13 @@ namespace quorate::sim {
 struct Mutant {
   std::string name;
   std::string says;
-  std::vector<std::string> killed_by; // invariants, any of which must notice
-  std::string scenario;               // in which it is looked for
-  std::vector<Plan> plans;            // that are tried first
-  std::function<void(WorldOptions &)> apply;
+  std::vector<std::string> killed_by;  // invariants, any of which must notice
+  std::string scenario;                // in which it is looked for
+  std::vector<Plan> plans;             // that are tried first
+  std::function<void(WorldOptions&)> apply;
 };
 
-[[nodiscard]] const std::vector<Mutant> &museum();
-[[nodiscard]] const Mutant *find_mutant(std::string_view name);
+[[nodiscard]] const std::vector<Mutant>& museum();
+[[nodiscard]] const Mutant* find_mutant(std::string_view name);
 
-} // namespace quorate::sim
+}  // namespace quorate::sim

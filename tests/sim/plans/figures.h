@@ -13,18 +13,18 @@ namespace quorate::sim {
 
 // What a whole session of runs amounts to.
 class Figures {
-public:
-  void add(const Trial &trial, const Outcome &outcome);
+ public:
+  void add(const Trial& trial, const Outcome& outcome);
   void add_crash_plans(std::size_t enumerated, std::size_t executed);
   void add_view_plans(std::size_t enumerated, std::size_t executed);
   void add_determinism(bool equal);
-  void add_mutant(const std::string &name, int runs); // 0 = it lived
+  void add_mutant(const std::string& name, int runs);  // 0 = it lived
 
   [[nodiscard]] std::string text(std::chrono::duration<double> wall) const;
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
   [[nodiscard]] std::uint64_t violations() const { return violations_; }
 
-private:
+ private:
   std::set<std::pair<std::string, std::uint64_t>> seeds_;
   std::uint64_t runs_ = 0;
   std::uint64_t steps_ = 0;
@@ -42,4 +42,4 @@ private:
   std::map<std::string, int> mutants_;
 };
 
-} // namespace quorate::sim
+}  // namespace quorate::sim

@@ -9,55 +9,47 @@ using namespace std::chrono_literals;
 
 json::Object plain_spec(int replicas) {
   const json::Object off{{"mode", "Disabled"}};
-  return {{"replicas", replicas},
-          {"tls", json::Object{{"peer", off}, {"client", off}}}};
+  return {{"replicas", replicas}, {"tls", json::Object{{"peer", off}, {"client", off}}}};
 }
 
 Act declare(Duration at, std::string name, json::Object spec) {
-  return {at, "declares " + name,
-          [name, spec = json::Value(std::move(spec))](World &world) {
+  return {at, "declares " + name, [name, spec = json::Value(std::move(spec))](World& world) {
             auto declared = world.declare(name, spec);
             CHECK(declared.has_value(), "{}", declared.error().text());
-            for (auto &client : world.clients())
-              client->talk_to(name);
+            for (auto& client : world.clients()) client->talk_to(name);
           }};
 }
 
 // An edit; one that is refused is as good.
 Act edit(Duration at, std::string name, json::Object spec) {
-  return {at, "edits " + name,
-          [name, spec = json::Value(std::move(spec))](World &world) {
+  return {at, "edits " + name, [name, spec = json::Value(std::move(spec))](World& world) {
             auto declared = world.declare(name, spec);
             static_cast<void>(declared);
           }};
 }
 
 Act remove(Duration at, std::string name) {
-  return {at, "deletes " + name, [name](World &world) {
+  return {at, "deletes " + name, [name](World& world) {
             auto removed = world.remove(name);
             static_cast<void>(removed);
           }};
 }
 
 const std::vector<FaultKind> kOfOperators{
-    FaultKind::kCrash,           FaultKind::kPause,
-    FaultKind::kWallJump,        FaultKind::kHandOver,
-    FaultKind::kLoseRequest,     FaultKind::kLoseReply,
-    FaultKind::kRefuseWrites,    FaultKind::kThrottle,
-    FaultKind::kDelayCalls,      FaultKind::kOutage,
-    FaultKind::kFreezeWatches,   FaultKind::kHalfOpen,
-    FaultKind::kForgetHistory,   FaultKind::kDuplicateEvents,
-    FaultKind::kLoseEtcdReplies, FaultKind::kCutFromEtcd,
-    FaultKind::kWipeStatus,      FaultKind::kDropServing};
+    FaultKind::kCrash,         FaultKind::kPause,           FaultKind::kWallJump,
+    FaultKind::kHandOver,      FaultKind::kLoseRequest,     FaultKind::kLoseReply,
+    FaultKind::kRefuseWrites,  FaultKind::kThrottle,        FaultKind::kDelayCalls,
+    FaultKind::kOutage,        FaultKind::kFreezeWatches,   FaultKind::kHalfOpen,
+    FaultKind::kForgetHistory, FaultKind::kDuplicateEvents, FaultKind::kLoseEtcdReplies,
+    FaultKind::kCutFromEtcd,   FaultKind::kWipeStatus,      FaultKind::kDropServing};
 
 std::vector<FaultKind> all_that_heals() {
   auto out = kOfOperators;
   for (auto kind :
        {FaultKind::kCutMember, FaultKind::kCutOneWay, FaultKind::kSlowNetwork,
-        FaultKind::kBreakNames, FaultKind::kKill, FaultKind::kStop,
-        FaultKind::kFullDisk, FaultKind::kStallDisk, FaultKind::kPowerOff,
-        FaultKind::kReboot, FaultKind::kCutNode, FaultKind::kDeletePod,
-        FaultKind::kEvictPod, FaultKind::kDeleteRecord})
+        FaultKind::kBreakNames, FaultKind::kKill, FaultKind::kStop, FaultKind::kFullDisk,
+        FaultKind::kStallDisk, FaultKind::kPowerOff, FaultKind::kReboot, FaultKind::kCutNode,
+        FaultKind::kDeletePod, FaultKind::kEvictPod, FaultKind::kDeleteRecord})
     out.push_back(kind);
   return out;
 }
@@ -84,8 +76,7 @@ std::vector<Scenario> make_scenarios() {
   auto data = form;
   data.name = "data";
   data.says = "as form, and disks are emptied and damaged";
-  for (auto kind :
-       {FaultKind::kWipe, FaultKind::kWipeAndKill, FaultKind::kCorruptLog})
+  for (auto kind : {FaultKind::kWipe, FaultKind::kWipeAndKill, FaultKind::kCorruptLog})
     data.faults.push_back(kind);
   add(data);
 
@@ -118,14 +109,14 @@ std::vector<Scenario> make_scenarios() {
 
   auto edits = form;
   edits.name = "edits";
-  edits.says = "a version without an image is declared, then mended before "
-               "anything formed";
+  edits.says =
+      "a version without an image is declared, then mended before "
+      "anything formed";
   auto wrong = plain_spec(3);
   wrong["version"] = "3.6.14";
   auto right = plain_spec(3);
   right["version"] = "3.6.16";
-  edits.acts = {declare(0s, "c", std::move(wrong)),
-                edit(30s, "c", std::move(right))};
+  edits.acts = {declare(0s, "c", std::move(wrong)), edit(30s, "c", std::move(right))};
   edits.faults = kOfOperators;
   add(edits);
 
@@ -146,18 +137,17 @@ std::vector<Scenario> make_scenarios() {
   return out;
 }
 
-} // namespace
+}  // namespace
 
-const std::vector<Scenario> &scenarios() {
+const std::vector<Scenario>& scenarios() {
   static const std::vector<Scenario> kAll = make_scenarios();
   return kAll;
 }
 
-const Scenario *find_scenario(std::string_view name) {
-  for (const auto &scenario : scenarios())
-    if (scenario.name == name)
-      return &scenario;
+const Scenario* find_scenario(std::string_view name) {
+  for (const auto& scenario : scenarios())
+    if (scenario.name == name) return &scenario;
   return nullptr;
 }
 
-} // namespace quorate::sim
+}  // namespace quorate::sim
