@@ -339,12 +339,9 @@ TEST_F(KubeClient, EvictsWhileTheBudgetAllows) {
                   ns_));
   for (const char* name : {"p0", "p1"}) {
     must(create(kPods, pod(name, {{"app", "e"}})));
-    must(run(client().patch(kPods, key(name), PatchKind::kMerge,
-                            parse(R"({"status":{"phase":"Running",
-                                "conditions":[{"type":"Ready","status":"True"}]}})"),
-                            soon(), {.part = Part::kStatus})));
   }
   ask_until("the budget allows one", [&] {
+    declare_running({"p0", "p1"});
     const auto budget = must(must(get(kPodDisruptionBudgets, "b")).document());
     return json::integer_at(budget, "/status/disruptionsAllowed").value_or(0) == 1;
   });

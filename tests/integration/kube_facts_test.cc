@@ -162,15 +162,12 @@ spec:
     must(json::put(one, "/metadata/ownerReferences",
                    json::Array{make_owner_reference(kPlains, owner, true)}));
     must(create(kPods, one));
-    must(run(client().patch(kPods, key(name), PatchKind::kMerge,
-                            parse(R"({"status":{"phase":"Running",
-                                "conditions":[{"type":"Ready","status":"True"}]}})"),
-                            soon(), {.part = Part::kStatus})));
   }
   const auto status = [&](const char* name) {
     return must(must(get(kPodDisruptionBudgets, name)).document());
   };
   ask_until("the integer budget allows one", [&] {
+    declare_running({"p0", "p1"});
     return json::integer_at(status("integer"), "/status/disruptionsAllowed").value_or(0) == 1;
   });
   // The controller learns of new kinds every half minute, has another reason until then, and looks

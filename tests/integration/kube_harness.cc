@@ -1,6 +1,7 @@
 #include "tests/integration/kube_harness.h"
 
 #include "base/strings.h"
+#include "json/timestamp.h"
 #include "tests/support/wait.h"
 
 namespace quorate::kube {
@@ -136,6 +137,23 @@ json::Value KubeTest::pod(const std::string& name, json::Object labels) {
   object["spec"] = parse(R"({"nodeName": "nowhere", "automountServiceAccountToken": false,
       "containers": [{"name": "c", "image": "example/one"}]})");
   return out;
+}
+
+// The controller manager takes Pods on a silent node for unready, and writes so over what a test
+// declared: both are said together, as often as it takes.
+void KubeTest::declare_running(std::initializer_list<const char*> pods) {
+  const auto now = json::render_time(here_.clock->wall());
+  const auto ready = parse(fmt::format(
+      R"({{"status": {{"conditions": [{{"type": "Ready", "status": "True", "reason": "Declared",
+          "lastHeartbeatTime": "{0}", "lastTransitionTime": "{0}"}}]}}}})",
+      now));
+  must(run(client().patch(kNodes, {.ns = "", .name = "nowhere"}, PatchKind::kMerge, ready, soon(),
+                          {.part = Part::kStatus})));
+  for (const char* name : pods)
+    must(run(client().patch(kPods, key(name), PatchKind::kMerge,
+                            parse(R"({"status": {"phase": "Running",
+                                "conditions": [{"type": "Ready", "status": "True"}]}})"),
+                            soon(), {.part = Part::kStatus})));
 }
 
 // The controller manager makes it; Pods are refused before.

@@ -106,6 +106,8 @@ class KubeTest : public ::testing::Test {
   Result<Object> merge(Resource resource, const std::string& name, json::Value patch);
   // A Pod that a test may declare running: it is bound to a node that has no kubelet.
   json::Value pod(const std::string& name, json::Object labels = {});
+  // Says that these Pods are ready, and that node, which must be there.
+  void declare_running(std::initializer_list<const char*> pods);
   void wait_for_service_account();
 
   KubeCluster& kube_;
