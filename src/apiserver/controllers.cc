@@ -2,6 +2,7 @@
 
 #include "apiserver/controller_budgets.h"
 #include "apiserver/controller_endpoints.h"
+#include "apiserver/controller_events.h"
 #include "apiserver/controller_garbage.h"
 #include "apiserver/controller_jobs.h"
 #include "apiserver/controller_namespaces.h"
@@ -20,6 +21,7 @@ Controllers::Controllers(rt::Runtime runtime, Verbs& verbs, Options options) : r
   controllers_.push_back(std::make_unique<EndpointController>(runtime, verbs));
   controllers_.push_back(std::make_unique<BudgetController>(runtime, verbs));
   controllers_.push_back(std::make_unique<JobController>(runtime, verbs));
+  controllers_.push_back(std::make_unique<EventController>(runtime, verbs));
 }
 
 Controllers::~Controllers() = default;

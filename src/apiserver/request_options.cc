@@ -110,8 +110,9 @@ Outcome<PatchType> parse_patch_type(const Kind& kind, const Request& request) {
   if (type == "application/merge-patch+json") return PatchType::kMerge;
   if (type == "application/json-patch+json") return PatchType::kJson;
   if (type == "application/apply-patch+yaml") return PatchType::kApply;
-  if (type == "application/strategic-merge-patch+json") {
-    if (!kind.custom) return PatchType::kStrategic;
+  if (type == "application/strategic-merge-patch+json" && !kind.custom)
+    return PatchType::kStrategic;
+  if (kind.custom) {
     auto refusal = unsupported_media_type(
         "the body of the request was in an unknown format - accepted media types include: "
         "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml");
