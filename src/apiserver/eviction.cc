@@ -116,7 +116,9 @@ Outcome<json::Value> Verbs::evict(const ObjectKey& key, const DeleteOptions& opt
   const bool counts =
       phase != "Succeeded" && phase != "Failed" && phase != "Pending" && !is_deleting(pod);
   std::string spared_by;  // the budget that lets a Pod go because it is not healthy
-  if (counts) TRY(spared_by, charge_budget(key, pod, options.dry_run));
+  if (counts) {
+    TRY(spared_by, charge_budget(key, pod, options.dry_run));
+  }
   auto deletion = options;
   if (!options.dry_run) {
     const auto met = check_preconditions(pods, pod, options);
