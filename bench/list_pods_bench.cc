@@ -15,7 +15,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int kPods = 30'000;
+constexpr int kClusters = 10'000;
+constexpr int kPods = kClusters * Fleet::kMembers;
 constexpr auto kPatience = 10min;
 // The allocator keeps what was freed for a moment before it gives it back.
 constexpr auto kSettle = 500ms;
@@ -110,9 +111,9 @@ class ListPods {
     if (store_.size() != kPods || !store_.unreadable().empty())
       return fail(Code::kInternal, fmt::format("{} Pods of {}, {} unreadable", store_.size(), kPods,
                                                store_.unreadable().size()));
-    const auto* last = store_.find({"tenant", "cluster-09999-2"});
-    if (!last || !last->ready || !last->etcd.running || last->annotations.size() < 10 ||
-        store_.labelled(api::kLabelCluster, "cluster-09999").size() != MemberPods::kSize)
+    const auto last = store_.find({"tenant", "cluster-09999-2"});
+    if (!last || !last->ready || !last->etcd.running || !last->identity ||
+        store_.labelled(api::kLabelCluster, "cluster-09999").size() != Fleet::kMembers)
       return fail(Code::kInternal, "a Pod was not read as it was sent");
     return {};
   }
@@ -143,7 +144,7 @@ int main(int count, char** words) {
     return 2;
   }
   return quorate::bench::run_main([&mode] {
-    const quorate::bench::KubeServer server(quorate::bench::kPods);
+    const quorate::bench::KubeServer server(quorate::bench::kClusters);
     quorate::rt::Loop loop;
     loop.run(quorate::bench::list_pods(loop.runtime(), server.config(), mode));
   });

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstdint>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 namespace quorate::json {
@@ -83,72 +86,87 @@ Result<void> LineSplitter::push(std::string_view piece,
 
 namespace {
 
+// Which of 64 bytes are what, one bit each: the lowest is the first byte.
+using Block = char __attribute__((ext_vector_type(64)));
+using BlockFlags = bool __attribute__((ext_vector_type(64)));
+
+std::uint64_t bits_where(const Block& block, char c) {
+  return std::bit_cast<std::uint64_t>(__builtin_convertvector(block == c, BlockFlags));
+}
+
+// Each bit is whether an odd number of bits is set up to it.
+std::uint64_t parity_up_to(std::uint64_t bits) {
+  for (unsigned shift = 1; shift < 64; shift *= 2) bits ^= bits << shift;
+  return bits;
+}
+
 // Finds where an object or array ends, in pieces. Counts brackets outside of strings; whether they
-// match is for the one who parses the text.
+// match is for the one who parses the text. It looks at every byte of every list, so it takes 64 of
+// them at a time; where strings are is found as simdjson finds it.
 class BracketScanner {
  public:
   // How much of the piece belongs to the value; `ended()` tells if it ends there. The first byte
   // of the first piece is the opening bracket.
   std::size_t scan(std::string_view piece) {
-    const char* at = piece.data();
-    const char* const end = at + piece.size();
-    while (at < end) {
-      if (in_string_) {
-        at = skip_string(at, end);
-        continue;
-      }
-      while (at < end && class_of(*at) == kOther) ++at;
-      if (at == end) break;
-      switch (class_of(*at++)) {
-        case kQuote:
-          in_string_ = true;
-          break;
-        case kOpen:
-          ++depth_;
-          break;
-        case kClose:
-          if (--depth_ == 0) return static_cast<std::size_t>(at - piece.data());
-          break;
-        default:
-          break;
-      }
+    std::size_t at = 0;
+    for (; at < piece.size(); at += sizeof(Block)) {
+      const std::size_t size = std::min(piece.size() - at, sizeof(Block));
+      Block block = ' ';
+      std::memcpy(&block, piece.data() + at, size);
+      if (const auto end = scan_block(block, size)) return at + *end;
     }
     return piece.size();
   }
   bool ended() const { return depth_ == 0; }
 
  private:
-  enum Class : unsigned char { kOther, kQuote, kOpen, kClose };
-  static constexpr std::array<Class, 256> kClass = [] {
-    std::array<Class, 256> table{};
-    table['"'] = kQuote;
-    table['{'] = table['['] = kOpen;
-    table['}'] = table[']'] = kClose;
-    return table;
-  }();
-  static Class class_of(char c) { return kClass[static_cast<unsigned char>(c)]; }
-
-  // To the end of the string, or of the piece.
-  const char* skip_string(const char* at, const char* end) {
-    if (std::exchange(escaped_, false)) ++at;
-    while (true) {
-      while (at < end && *at != '"' && *at != '\\') ++at;
-      if (at >= end) return end;
-      if (*at == '"') {
-        in_string_ = false;
-        return at + 1;
-      }
-      if (end - at == 1) {  // what the backslash escapes is in the next piece
-        escaped_ = true;
-        return end;
-      }
-      at += 2;
+  // Takes the first `size` bytes; gives where the value ends, if it does.
+  std::optional<std::size_t> scan_block(const Block& block, std::size_t size) {
+    const auto quotes = bits_where(block, '"') & ~escaped(bits_where(block, '\\'), size);
+    const auto in_string = parity_up_to(quotes) ^ (in_string_ ? ~std::uint64_t{0} : 0);
+    in_string_ = (in_string >> 63U) != 0;
+    const auto opens = (bits_where(block, '{') | bits_where(block, '[')) & ~in_string;
+    const auto closes = (bits_where(block, '}') | bits_where(block, ']')) & ~in_string;
+    if (static_cast<std::size_t>(std::popcount(closes)) < depth_) {
+      depth_ += static_cast<std::size_t>(std::popcount(opens) - std::popcount(closes));
+      return std::nullopt;
     }
+    return find_end(opens, closes);
+  }
+
+  // The value may end in this block: bracket by bracket.
+  std::optional<std::size_t> find_end(std::uint64_t opens, std::uint64_t closes) {
+    for (auto rest = opens | closes; rest != 0; rest &= rest - 1) {
+      const auto lowest = rest & ~(rest - 1);
+      if ((opens & lowest) != 0)
+        ++depth_;
+      else if (--depth_ == 0)
+        return static_cast<std::size_t>(std::countr_zero(rest)) + 1;
+    }
+    return std::nullopt;
+  }
+
+  // The bytes that a backslash before them takes their meaning: those after an odd number of
+  // backslashes. What the last of `size` bytes means for the next block is remembered.
+  std::uint64_t escaped(std::uint64_t backslashes, std::size_t size) {
+    std::uint64_t out = escaped_ ? 1 : 0;
+    escaped_ = false;
+    for (auto rest = backslashes & ~out; rest != 0;) {
+      const auto at = static_cast<std::size_t>(std::countr_zero(rest));
+      if (at + 1 == size) {
+        escaped_ = true;
+        break;
+      }
+      const auto next = std::uint64_t{2} << at;
+      out |= next;
+      rest &= ~(next | next >> 1U);
+    }
+    return out;
   }
 
   std::size_t depth_ = 0;
   bool in_string_ = false;
-  bool escaped_ = false;
+  bool escaped_ = false;  // the next byte is
 };
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }

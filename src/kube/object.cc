@@ -14,16 +14,8 @@ std::optional<WallTime> read_time(json::Reader& value) {
   return std::nullopt;
 }
 
-SharedLabels read_labels(json::Reader& value) {
-  json::Labels labels;
-  value.fields([&](std::string_view key, json::Reader& label) {
-    labels.insert_or_assign(std::string(key), std::string(label.text()));
-  });
-  if (labels.empty()) return nullptr;
-  return std::make_shared<const json::Labels>(std::move(labels));
-}
-
-void read(json::Reader& in, OwnerReference& out) {
+OwnerReference read_owner(json::Reader& in) {
+  OwnerReference out;
   in.fields([&](std::string_view key, json::Reader& value) {
     if (key == "apiVersion")
       out.api_version = value.text();
@@ -36,13 +28,7 @@ void read(json::Reader& in, OwnerReference& out) {
     else if (key == "controller")
       out.controller = value.flag();
   });
-}
-
-SharedOwners read_owners(json::Reader& value) {
-  std::vector<OwnerReference> owners;
-  value.items([&](json::Reader& item) { read(item, owners.emplace_back()); });
-  if (owners.empty()) return nullptr;
-  return std::make_shared<const std::vector<OwnerReference>>(std::move(owners));
+  return out;
 }
 
 }  // namespace
@@ -75,6 +61,19 @@ void read(json::Reader& metadata, Meta& out) {
 }
 
 void read(json::Reader& metadata, Meta& out, EachAnnotation each) {
+  json::Labels labels;
+  std::vector<OwnerReference> owners;
+  read(metadata, out,
+       {[&](std::string_view name, std::string_view value) {
+          labels.insert_or_assign(std::string(name), std::string(value));
+        },
+        [&](OwnerReference owner) { owners.push_back(std::move(owner)); }, each});
+  if (!labels.empty()) out.label_set = std::make_shared<const json::Labels>(std::move(labels));
+  if (!owners.empty())
+    out.owner_set = std::make_shared<const std::vector<OwnerReference>>(std::move(owners));
+}
+
+void read(json::Reader& metadata, Head& out, const EachPart& each) {
   metadata.fields([&](std::string_view key, json::Reader& value) {
     if (key == "namespace")
       out.key.ns = value.text();
@@ -91,11 +90,11 @@ void read(json::Reader& metadata, Meta& out, EachAnnotation each) {
     else if (key == "deletionTimestamp")
       out.deleting_since = read_time(value);
     else if (key == "labels")
-      out.label_set = read_labels(value);
+      value.fields([&](std::string_view k, json::Reader& v) { each.label(k, v.text()); });
     else if (key == "ownerReferences")
-      out.owner_set = read_owners(value);
+      value.items([&](json::Reader& item) { each.owner(read_owner(item)); });
     else if (key == "annotations")
-      value.fields([&](std::string_view k, json::Reader& v) { each(k, v.text()); });
+      value.fields([&](std::string_view k, json::Reader& v) { each.annotation(k, v.text()); });
   });
 }
 

@@ -31,18 +31,32 @@ struct OwnerReference {
 using SharedLabels = std::shared_ptr<const json::Labels>;
 using SharedOwners = std::shared_ptr<const std::vector<OwnerReference>>;
 
-// What every object has and most projections need. A projection holds one as `meta`.
-struct Meta {
+// What tells an object and its states apart.
+struct Head {
   ObjectKey key;
   Uid uid;
   ResourceVersion resource_version;
   std::int64_t generation = 0;
   std::optional<WallTime> created;
   std::optional<WallTime> deleting_since;  // deletionTimestamp: it is on its way out
-  SharedLabels label_set;                  // nullptr: none
-  SharedOwners owner_set;                  // nullptr: none
 
   [[nodiscard]] bool deleting() const { return deleting_since.has_value(); }
+  friend bool operator==(const Head&, const Head&) = default;
+};
+
+// For packing (packed.h). The key is not among them: a Store has it in front of the fields.
+template <class Visit>
+void each_field(Visit& visit, Head& head) {
+  auto& [key, uid, resource_version, generation, created, deleting_since] = head;
+  visit(uid, resource_version, generation, created, deleting_since);
+}
+
+// What every object has. A projection holds one as `meta`, or a Head and those labels, owners and
+// annotations that it needs, as fields of its own.
+struct Meta : Head {
+  SharedLabels label_set;  // nullptr: none
+  SharedOwners owner_set;  // nullptr: none
+
   [[nodiscard]] std::optional<std::string_view> label(std::string_view name) const;
   [[nodiscard]] const json::Labels& labels() const;
   [[nodiscard]] const std::vector<OwnerReference>& owners() const;
@@ -55,6 +69,13 @@ void read(json::Reader& metadata, Meta& out);
 // The same, and every annotation, valid during the call.
 using EachAnnotation = json::FunctionRef<void(std::string_view key, std::string_view value)>;
 void read(json::Reader& metadata, Meta& out, EachAnnotation each);
+// The head alone; what is beside it is given out, valid during the call.
+struct EachPart {
+  json::FunctionRef<void(std::string_view key, std::string_view value)> label;
+  json::FunctionRef<void(OwnerReference owner)> owner;
+  json::FunctionRef<void(std::string_view key, std::string_view value)> annotation;
+};
+void read(json::Reader& metadata, Head& out, const EachPart& each);
 
 // An object of which only the metadata is wanted.
 struct MetaView {

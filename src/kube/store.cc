@@ -80,7 +80,7 @@ void StoreBase::note_removed(const ObjectKey& key, const Uid& uid) {
 
 bool StoreBase::reached(const ObjectKey& key, const Written& written) const {
   if (list_done_ > written.lists_begun) return true;
-  const Meta* known = find_meta(key);
+  const auto known = find_head(key);
   if (!written.version.value().empty()) {
     const bool this_very_one = known && known->resource_version == written.version;
     const bool passed = position_ == written.version || certainly_older(written.version, position_);
@@ -137,18 +137,18 @@ void StoreBase::forget_unused_sometimes() {
   if (++pool_->removals >= kRemovalsBeforeSweep) forget_unused();
 }
 
-Result<Meta> StoreBase::decode_meta(json::PaddedView text) {
+Result<Head> StoreBase::decode_head(json::PaddedView text) {
   TRY(auto view, json::project<MetaView>(meta_projector_, text));
   if (view.meta.key.name.empty()) return fail(Code::kCorrupt, "an object without a name");
-  return std::move(view.meta);
+  return Head(std::move(view.meta));
 }
 
 void StoreBase::report_unreadable(const ObjectKey& key, const Error& error) {
   options_.log.error("an object cannot be read", {{"object", key}, {"error", error}});
 }
 
-std::string StoreBase::label_index_key(std::string_view name, std::string_view value) {
-  return fmt::format("{}={}", name, value);
+std::uint64_t StoreBase::index_key(std::string_view name, std::string_view value) {
+  return mix(mix(0, name), value);
 }
 
 }  // namespace quorate::kube

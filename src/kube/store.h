@@ -10,18 +10,41 @@
 
 #include "base/check.h"
 #include "kube/object.h"
+#include "kube/packed.h"
 #include "kube/watcher.h"
 #include "rt/signal.h"
 
 namespace quorate::kube {
 
-// A small struct of the fields that we use of a kind of object: it has a Meta `meta` and a
-// read(json::Reader&, T&) found by argument-dependent lookup.
+// A small struct of the fields that we use of a kind of object: it has a Head or Meta `meta` and a
+// read(json::Reader&, T&) found by argument-dependent lookup. If it is Packable, it sleeps: a Store
+// keeps it as one block of memory and unpacks it for whoever asks.
 template <class T>
 concept Projection = requires(json::Reader& in, T& out, const T& object) {
   read(in, out);
-  { object.meta } -> std::convertible_to<const Meta&>;
+  { object.meta } -> std::convertible_to<const Head&>;
 };
+
+// An object of a store as it was when it was asked for; nullptr: it was not there. It stays good
+// for as long as somebody holds it.
+template <class T>
+using Handle = std::shared_ptr<const T>;
+
+// Pointers to the same objects, good for as long as the handles.
+template <class T>
+[[nodiscard]] std::vector<const T*> borrow(const std::vector<Handle<T>>& handles) {
+  std::vector<const T*> out;
+  for (const auto& handle : handles) out.push_back(handle.get());
+  return out;
+}
+
+// What an object bears under a label. Projections without a Meta that are found by labels have a
+// find_label of their own, for those that they keep.
+template <class T>
+  requires std::is_same_v<decltype(T::meta), Meta>
+[[nodiscard]] std::optional<std::string_view> find_label(const T& object, std::string_view name) {
+  return object.meta.label(name);
+}
 
 struct StoreOptions {
   std::vector<std::string> indexed_labels;  // find by these is quick
@@ -65,14 +88,15 @@ class StoreBase : public WatchSink {
     Uid removed;                    // to be gone; empty: none
     std::uint64_t lists_begun = 0;  // when it was noted
   };
-  [[nodiscard]] virtual const Meta* find_meta(const ObjectKey& key) const = 0;
+  [[nodiscard]] virtual std::optional<Head> find_head(const ObjectKey& key) const = 0;
   [[nodiscard]] bool reached(const ObjectKey& key, const Written& written) const;
   void share(Meta& meta);  // replaces equal labels and owners by one copy
   void forget_unused();    // drops labels and owners that nobody has any more
   void forget_unused_sometimes();
-  Result<Meta> decode_meta(json::PaddedView text);
+  Result<Head> decode_head(json::PaddedView text);
   void report_unreadable(const ObjectKey& key, const Error& error);
-  static std::string label_index_key(std::string_view name, std::string_view value);
+  // Where an index has the objects with this value; others may stand there, too.
+  static std::uint64_t index_key(std::string_view name, std::string_view value);
   void sweep_written();
   void begin_list();
   void end_list(const ResourceVersion& position);
@@ -95,12 +119,12 @@ class StoreBase : public WatchSink {
 
 // The objects of one resource as projections, as fresh as the watch. Filled by a Watcher.
 //
-// One thread; pointers are good until the next co_await. A relist is collected beside the old
-// content and swapped in at once: readers never see half of it. Objects whose version did not
-// change keep their projection.
+// One thread. A relist is collected beside the old content and swapped in at once: readers never
+// see half of it. Objects whose version did not change are kept as they are.
 template <Projection T>
 class Store : public StoreBase {
  public:
+  // Both are valid during the call.
   struct Change {
     const ObjectKey& key;
     const T* before;  // nullptr: it is new
@@ -111,19 +135,24 @@ class Store : public StoreBase {
   explicit Store(rt::Runtime runtime, StoreOptions options = {})
       : StoreBase(runtime, std::move(options)) {}
 
-  [[nodiscard]] const T* find(const ObjectKey& key) const;
+  [[nodiscard]] Handle<T> find(const ObjectKey& key) const;
+  [[nodiscard]] bool contains(const ObjectKey& key) const {
+    return objects_.contains(KeyView(key));
+  }
   [[nodiscard]] std::size_t size() const { return objects_.size(); }
   // All, sorted by key; so are the next three.
-  [[nodiscard]] std::vector<const T*> all() const;
-  [[nodiscard]] std::vector<const T*> in_namespace(std::string_view ns) const;
+  [[nodiscard]] std::vector<Handle<T>> all() const;
+  [[nodiscard]] std::vector<Handle<T>> in_namespace(std::string_view ns) const;
   // Those with an owner of that UID, controller or not.
-  [[nodiscard]] std::vector<const T*> owned_by(const Uid& owner) const;
+  [[nodiscard]] std::vector<Handle<T>> owned_by(const Uid& owner) const
+    requires std::is_same_v<decltype(T::meta), Meta>;
   // Those with that label; it must be one of the indexed ones.
-  [[nodiscard]] std::vector<const T*> labelled(std::string_view name, std::string_view value) const;
-  // In no particular order, without a copy of anything.
+  [[nodiscard]] std::vector<Handle<T>> labelled(std::string_view name,
+                                                std::string_view value) const;
+  // Each as a const T&, valid during the call; in no particular order, one at a time.
   template <class Visit>
   void for_each(Visit visit) const {
-    for (const auto& object : objects_) visit(*object);
+    for (const auto& slot : objects_) visit(*wake(slot));
   }
 
   // `subscriber` is called for every object that is added, replaced or removed, after the store has
@@ -138,43 +167,64 @@ class Store : public StoreBase {
   Result<void> on_delete(json::PaddedView object) override;
 
  private:
-  using Ptr = std::unique_ptr<T>;
-  static const ObjectKey& key_of(const ObjectKey& key) { return key; }
-  static const ObjectKey& key_of(const Ptr& object) { return object->meta.key; }
+  static constexpr bool kSleeps = Packable<T>;
+  static constexpr bool kHasOwners = std::is_same_v<decltype(T::meta), Meta>;
+  using Slot = std::conditional_t<kSleeps, Packed, Handle<T>>;
+  using Ref = std::conditional_t<kSleeps, const char*, const T*>;  // what a Slot points to: stays
+  static KeyView key_of(const char* block) { return Packed::key_of(block); }
+  static KeyView key_of(const T* object) { return object->meta.key; }
+  static KeyView key_of(const Slot& slot) { return key_of(slot.get()); }
+  static KeyView key_of(const KeyView& key) { return key; }
   struct Hash {
     using is_transparent = void;
-    std::size_t operator()(const auto& key) const { return std::hash<ObjectKey>()(key_of(key)); }
+    std::size_t operator()(const auto& of) const {
+      const KeyView key = key_of(of);
+      return std::hash<std::string_view>()(key.ns) * 31 + std::hash<std::string_view>()(key.name);
+    }
   };
   struct Equal {
     using is_transparent = void;
     bool operator()(const auto& a, const auto& b) const { return key_of(a) == key_of(b); }
   };
-  using Objects = boost::unordered_flat_set<Ptr, Hash, Equal>;
-  using Index = boost::unordered_flat_map<std::string, std::vector<const T*>>;
+  using Objects = boost::unordered_flat_set<Slot, Hash, Equal>;
+  using Index = boost::unordered_flat_map<std::uint64_t, std::vector<Ref>>;
   struct Decoded {
-    Ptr object;  // nullptr: unreadable
-    Meta meta;   // of an unreadable one, with the reason
-    std::optional<Error> error;
+    Head head;
+    std::shared_ptr<T> object;   // nullptr: unreadable
+    std::optional<Error> error;  // why
+  };
+  struct Replaced {
+    Ref before;
+    Ref after;
+    KeyView key() const { return key_of(after ? after : before); }
   };
 
-  const Meta* find_meta(const ObjectKey& key) const override;
+  std::optional<Head> find_head(const ObjectKey& key) const override;
   Result<Decoded> decode(json::PaddedView text);
-  static Ptr take(Objects& objects, const ObjectKey& key);
-  void add_to_indexes(const T& object);
-  void remove_from_indexes(const T& object);
+  Slot put_to_rest(const std::shared_ptr<T>& object);
+  static Handle<T> wake(const Slot& slot);
+  static Handle<T> look_at(Ref ref);
+  static Slot take(Objects& objects, KeyView key);
+  // Takes the object out of the store; the Slot is empty if it was not there.
+  Slot remove(const ObjectKey& key);
+  std::vector<Replaced> swap_in_collected(Objects& before);
+  void add_to_indexes(const T& object, Ref ref);
+  void remove_from_indexes(const T& object, Ref ref);
   template <class Visit>
   void for_each_index_key(const T& object, Visit visit);
-  static std::vector<const T*> sorted(std::vector<const T*> found);
+  template <class Matches>
+  std::vector<Handle<T>> indexed(const Index& index, std::uint64_t key, Matches matches) const;
+  static std::vector<Handle<T>> sorted(std::vector<Handle<T>> found);
   void notify(const ObjectKey& key, const T* before, const T* after);
 
   json::Projector projector_;
+  Packer packer_;
   Objects objects_;
   Index by_owner_;
-  Index by_label_;  // "name=value"
+  Index by_label_;
   bool collecting_ = false;
-  Objects collected_;  // new or changed objects of the list under way
-  boost::unordered_flat_set<ObjectKey, std::hash<ObjectKey>>
-      kept_;                                         // those of the list that did not change
+  Objects collected_;                                // new or changed objects of the list under way
+  boost::unordered_flat_set<Ref> kept_;              // those of the list that did not change
   std::map<ObjectKey, Error> collected_unreadable_;  // likewise
   std::vector<Subscriber> subscribers_;
 };

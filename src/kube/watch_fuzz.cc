@@ -18,9 +18,9 @@ void check(const kube::Store<kube::MetaView>& store) {
   std::size_t seen = 0;
   store.for_each([&](const kube::MetaView& view) {
     ++seen;
-    if (view.meta.key.name.empty() || store.find(view.meta.key) != &view) std::abort();
+    if (view.meta.key.name.empty() || store.find(view.meta.key).get() != &view) std::abort();
     for (const auto& owner : view.meta.owners()) {
-      const auto owned = store.owned_by(owner.uid);
+      const auto owned = kube::borrow(store.owned_by(owner.uid));
       if (std::find(owned.begin(), owned.end(), &view) == owned.end()) std::abort();
     }
   });

@@ -46,9 +46,12 @@ Task<Result<void>> ClusterView::wait_until_synced(rt::Deadline deadline) {
 
 ObjectFinder ClusterView::finder() const {
   ObjectFinder out;
-  out.secret = [this](const ObjectKey& key) -> const KeyedObject* { return secrets_.find(key); };
+  // What the stores hold is held whole, so it outlives the handle.
+  out.secret = [this](const ObjectKey& key) -> const KeyedObject* {
+    return secrets_.find(key).get();
+  };
   out.config_map = [this](const ObjectKey& key) -> const KeyedObject* {
-    return config_maps_.find(key);
+    return config_maps_.find(key).get();
   };
   return out;
 }

@@ -266,9 +266,12 @@ Task<void> Node::follow_claims() {
     ClaimFacts facts;
     facts.node = options_.name;
     facts.volumes = options_.dirs.volumes();
-    facts.claims = cluster_.claims().all();
-    facts.persistent_volumes = cluster_.volumes().all();
-    facts.classes = cluster_.classes().all();
+    const auto claims = cluster_.claims().all();
+    const auto volumes = cluster_.volumes().all();
+    const auto classes = cluster_.classes().all();
+    facts.claims = kube::borrow(claims);
+    facts.persistent_volumes = kube::borrow(volumes);
+    facts.classes = kube::borrow(classes);
     auto steps = decide_claims(facts);
     bool failed = false;
     for (auto& step : steps) {

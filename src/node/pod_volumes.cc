@@ -49,14 +49,14 @@ Result<PodVolumes::Place> PodVolumes::place_memory(const std::string& name,
 }
 
 Result<PodVolumes::Place> PodVolumes::place_claim(const PodView& pod, const ClaimVolume& volume) {
-  const auto* claim = node_.cluster.claims().find({pod.meta.key.ns, volume.claim});
+  const auto claim = node_.cluster.claims().find({pod.meta.key.ns, volume.claim});
   if (!claim)
     return fail(Code::kNotFound,
                 fmt::format("persistentvolumeclaim \"{}\" not found", volume.claim));
   if (claim->volume_name.empty() || claim->phase != "Bound")
     return fail(Code::kUnavailable,
                 fmt::format("persistentvolumeclaim \"{}\" is not bound", volume.claim));
-  const auto* bound = node_.cluster.volumes().find({"", claim->volume_name});
+  const auto bound = node_.cluster.volumes().find({"", claim->volume_name});
   if (!bound)
     return fail(Code::kNotFound,
                 fmt::format("persistentvolume \"{}\" not found", claim->volume_name));

@@ -82,9 +82,12 @@ Task<void> ServiceNetwork::follow_changes() {
 
 void ServiceNetwork::rebuild() {
   ServiceFacts facts;
-  facts.services = services_.all();
-  facts.pods = pods_.all();
-  facts.slices = slices_.all();
+  const auto services = services_.all();
+  const auto pods = pods_.all();
+  const auto slices = slices_.all();
+  facts.services = kube::borrow(services);
+  facts.pods = kube::borrow(pods);
+  facts.slices = kube::borrow(slices);
   facts.api_server = options_.api_server;
   map_ = map_services(facts);
   update_listeners();

@@ -6,10 +6,7 @@ namespace quorate::op {
 namespace {
 
 kube::StoreOptions store_options(const Log& log) {
-  kube::StoreOptions options;
-  options.indexed_labels = {std::string(api::kLabelCluster)};
-  options.log = log;
-  return options;
+  return {.indexed_labels = {std::string(api::kLabelCluster)}, .log = log};
 }
 
 std::string our_label() {
@@ -19,7 +16,7 @@ std::string our_label() {
 }  // namespace
 
 Caches::Caches(rt::Runtime runtime, kube::Client& client, std::string ns, Log log)
-    : clusters(runtime, store_options(log)),
+    : clusters(runtime, {.log = log}),
       records(runtime, store_options(log)),
       claims(runtime, store_options(log)),
       pods(runtime, store_options(log)),

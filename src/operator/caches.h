@@ -37,8 +37,8 @@ class Caches {
   // The objects of a cluster, by its label, in its namespace; those of an earlier cluster of the
   // same name among them.
   template <class View>
-  [[nodiscard]] static std::vector<const View*> of_cluster(const kube::Store<View>& store,
-                                                           const ObjectKey& cluster);
+  [[nodiscard]] static std::vector<kube::Handle<View>> of_cluster(const kube::Store<View>& store,
+                                                                  const ObjectKey& cluster);
 
   struct WatchHealth {
     std::string_view resource;
@@ -56,10 +56,10 @@ class Caches {
 };
 
 template <class View>
-std::vector<const View*> Caches::of_cluster(const kube::Store<View>& store,
-                                            const ObjectKey& cluster) {
+std::vector<kube::Handle<View>> Caches::of_cluster(const kube::Store<View>& store,
+                                                   const ObjectKey& cluster) {
   auto found = store.labelled(api::kLabelCluster, cluster.name);
-  std::erase_if(found, [&](const View* view) { return view->meta.key.ns != cluster.ns; });
+  std::erase_if(found, [&](const auto& view) { return view->meta.key.ns != cluster.ns; });
   return found;
 }
 

@@ -1,6 +1,5 @@
 #include "operator/controller.h"
 
-#include "api/names.h"
 #include "base/check.h"
 #include "plan/decide.h"
 
@@ -36,6 +35,12 @@ ClusterController::ClusterController(rt::Runtime runtime, Caches& caches, Observ
       log_(std::move(log)),
       queue_(runtime) {}
 
+template <class View>
+void ClusterController::wake_cluster_of(const View& view) {
+  const ClusterKey key{{view.meta.key.ns, view.cluster}};
+  if (caches_.clusters.contains(key)) queue_.add(key, rt::Priority::kEvent);
+}
+
 void ClusterController::subscribe() {
   caches_.clusters.subscribe([this](const auto& change) {
     const bool edited = !change.before || !change.after ||
@@ -43,7 +48,7 @@ void ClusterController::subscribe() {
     queue_.add(ClusterKey{change.key}, edited ? rt::Priority::kUserEdit : rt::Priority::kEvent);
   });
   const auto wake_owner = [this](const auto& change) {
-    wake((change.after ? change.after : change.before)->meta, rt::Priority::kEvent);
+    wake_cluster_of(*(change.after ? change.after : change.before));
   };
   caches_.records.subscribe(wake_owner);
   caches_.claims.subscribe(wake_owner);
@@ -51,13 +56,6 @@ void ClusterController::subscribe() {
   caches_.services.subscribe(wake_owner);
   caches_.budgets.subscribe(wake_owner);
   caches_.secrets.subscribe(wake_owner);
-}
-
-void ClusterController::wake(const kube::Meta& meta, rt::Priority priority) {
-  auto cluster = meta.label(api::kLabelCluster);
-  if (!cluster) return;
-  const ClusterKey key{{meta.key.ns, std::string(*cluster)}};
-  if (caches_.clusters.find(key)) queue_.add(key, priority);
 }
 
 void ClusterController::start(rt::TaskGroup& group, int workers) {

@@ -45,7 +45,8 @@ class ClusterController {
  private:
   Task<void> work();
   Task<void> work_on(ClusterKey key);
-  void wake(const kube::Meta& meta, rt::Priority priority);
+  template <class View>
+  void wake_cluster_of(const View& view);
 
   rt::Runtime runtime_;
   Caches& caches_;

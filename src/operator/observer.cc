@@ -78,7 +78,7 @@ Duration Observer::period() const {
 Task<Result<plan::Observation>> Observer::observe(ClusterKey key, ClusterMemory& memory) {
   plan::Observation seen;
   seen.began = runtime_.clock->now();
-  const auto* cluster = caches_.clusters.find(key);
+  auto cluster = caches_.clusters.find(key);
   if (!cluster) co_return fail(Code::kNotFound, "EtcdCluster " + key.text() + " is not there");
   if (memory.uid != cluster->meta.uid) {
     memory = ClusterMemory();
@@ -108,9 +108,7 @@ Task<Result<plan::Observation>> Observer::observe_live(ClusterKey key, ClusterMe
   seen.cluster = cluster_facts(live.cluster);
   if (seen.cluster.uid != memory.uid)
     co_return fail(Code::kConflict, "EtcdCluster " + key.text() + " is another one by now");
-  std::vector<const RecordView*> records;
-  for (const auto& view : live.records) records.push_back(&view);
-  add_records(records, seen);
+  for (const auto& view : live.records) add_record(view, seen);
   for (const auto& view : live.claims)
     if (auto facts = claim_facts(view, key.name)) seen.claims.push_back(std::move(*facts));
   for (const auto& view : live.pods)
@@ -139,16 +137,13 @@ void Observer::complete(plan::Observation& seen, const ClusterMemory& memory) co
   for (const auto& [what, place] : memory.taken_names) seen.taken_names.push_back(what);
 }
 
-void Observer::add_records(const std::vector<const RecordView*>& views,
-                           plan::Observation& seen) const {
-  for (const auto* view : views) {
-    auto facts = record_facts(*view);
-    if (facts)
-      seen.records.push_back(std::move(*facts));
-    else
-      seen.unreadable.push_back("EtcdMember " + view->meta.key.name +
-                                " cannot be read: " + facts.error().text());
-  }
+void Observer::add_record(const RecordView& view, plan::Observation& seen) {
+  auto facts = record_facts(view);
+  if (facts)
+    seen.records.push_back(std::move(*facts));
+  else
+    seen.unreadable.push_back("EtcdMember " + view.meta.key.name +
+                              " cannot be read: " + facts.error().text());
 }
 
 void Observer::look_at_objects(const ClusterKey& key, plan::Observation& seen) const {
@@ -156,10 +151,10 @@ void Observer::look_at_objects(const ClusterKey& key, plan::Observation& seen) c
   seen.claims.clear();
   seen.pods.clear();
   seen.unreadable.clear();
-  add_records(Caches::of_cluster(caches_.records, key), seen);
-  for (const auto* view : Caches::of_cluster(caches_.claims, key))
+  for (const auto& view : Caches::of_cluster(caches_.records, key)) add_record(*view, seen);
+  for (const auto& view : Caches::of_cluster(caches_.claims, key))
     if (auto facts = claim_facts(*view, key.name)) seen.claims.push_back(std::move(*facts));
-  for (const auto* view : Caches::of_cluster(caches_.pods, key))
+  for (const auto& view : Caches::of_cluster(caches_.pods, key))
     if (auto facts = pod_facts(*view, key.name)) seen.pods.push_back(std::move(*facts));
   look_at_unreadable(key, seen);
 }
@@ -181,7 +176,7 @@ void Observer::look_at_shared(const ClusterKey& key, plan::Observation& seen) co
   for (auto which : plan::kAllShared) {
     const ObjectKey object{key.ns, plan::name_of(which, key.name)};
     const auto kind = plan::kind_of(which);
-    const SharedView* view = nullptr;
+    kube::Handle<SharedView> view;
     if (kind == kube::kServices.kind)
       view = caches_.services.find(object);
     else if (kind == kube::kPodDisruptionBudgets.kind)
@@ -258,7 +253,7 @@ Task<void> Observer::ask_members(const plan::Observation& seen, ClusterMemory& m
 // Who the operator is towards the members.
 Task<Result<std::shared_ptr<const etcd::Identity>>> Observer::identity(ClusterKey key) {
   const ObjectKey secret{key.ns, api::operator_tls_name(key.name)};
-  const auto* view = caches_.secrets.find(secret);
+  const auto view = caches_.secrets.find(secret);
   if (!view) co_return fail(Code::kNotFound, "Secret " + secret.text() + " is not there");
   co_return co_await identities_.get(secret, view->meta.resource_version,
                                      runtime_.in(options_.ask_timeout));

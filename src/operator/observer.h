@@ -50,7 +50,7 @@ class Observer {
   void look_at_objects(const ClusterKey& key, plan::Observation& seen) const;
   void look_at_unreadable(const ClusterKey& key, plan::Observation& seen) const;
   void look_at_shared(const ClusterKey& key, plan::Observation& seen) const;
-  void add_records(const std::vector<const RecordView*>& views, plan::Observation& seen) const;
+  static void add_record(const RecordView& view, plan::Observation& seen);
   void complete(plan::Observation& seen, const ClusterMemory& memory) const;
   Task<void> look_at_taken_names(ClusterMemory& memory);
   Task<void> ask_members(const plan::Observation& seen, ClusterMemory& memory, bool everything);

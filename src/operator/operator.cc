@@ -39,7 +39,7 @@ kube::ElectionOptions election_options(const OperatorOptions& options, const Log
 bool somebody_acted(const Caches& caches) {
   bool acted = caches.records.size() > 0;
   caches.clusters.for_each(
-      [&](const ClusterView& cluster) { acted = acted || !cluster.status.empty(); });
+      [&](const ClusterView& cluster) { acted = acted || cluster.status.has_value(); });
   return acted;
 }
 

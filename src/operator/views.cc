@@ -1,31 +1,53 @@
 #include "operator/views.h"
 
+#include "api/codec.h"
 #include "api/names.h"
 #include "base/bytes.h"
 #include "pki/certificate.h"
 #include "pki/digest.h"
+#include "plan/pods.h"
 
 namespace quorate::op {
 namespace {
 
 constexpr std::string_view kOurPrefix = "quorate.io/";
 
-void read_metadata(json::Reader& in, kube::Meta& meta, api::TextMap& annotations) {
-  kube::read(in, meta, [&](std::string_view key, std::string_view value) {
-    if (key.starts_with(kOurPrefix)) annotations.emplace(key, value);
-  });
+// What metadata says beside the head: our labels and annotations alone, and owners.
+struct Marks {
+  api::TextMap labels;
+  api::TextMap annotations;
+  std::vector<Uid> owners;
+  std::optional<Uid> controller;
+};
+
+Marks read_metadata(json::Reader& in, kube::Head& head) {
+  Marks out;
+  const auto put = [](api::TextMap& map, std::string_view key, std::string_view value) {
+    if (key.starts_with(kOurPrefix)) map.insert_or_assign(std::string(key), std::string(value));
+  };
+  kube::read(
+      in, head,
+      {[&](std::string_view key, std::string_view value) { put(out.labels, key, value); },
+       [&](kube::OwnerReference owner) {
+         if (owner.controller) out.controller = owner.uid;
+         out.owners.push_back(std::move(owner.uid));
+       },
+       [&](std::string_view key, std::string_view value) { put(out.annotations, key, value); }});
+  return out;
 }
 
-template <class View>
-void read_spec_and_status(json::Reader& in, View& out) {
-  in.fields([&](std::string_view key, json::Reader& value) {
-    if (key == "metadata")
-      read(value, out.meta);
-    else if (key == "spec")
-      out.spec = value.raw();
-    else if (key == "status")
-      out.status = value.raw();
-  });
+std::string text_of(const api::TextMap& map, std::string_view key) {
+  auto found = map.find(key);
+  return found == map.end() ? std::string() : found->second;
+}
+
+bool is_true(const api::TextMap& map, std::string_view key) {
+  return text_of(map, key) == api::kTrue;
+}
+
+std::optional<api::Identity> identity_of(const Marks& marks) {
+  auto identity = api::parse_identity(marks.labels, marks.annotations);
+  return identity ? std::optional<api::Identity>(*identity) : std::nullopt;
 }
 
 plan::ClaimPhase claim_phase(std::string_view text) {
@@ -111,6 +133,20 @@ void read_conditions(json::Reader& in, PodView& out) {
   });
 }
 
+void take_marks(const Marks& marks, PodView& out) {
+  out.cluster = text_of(marks.labels, api::kLabelCluster);
+  out.controller = marks.controller;
+  out.identity = identity_of(marks);
+  out.first_pod = is_true(marks.annotations, api::kAnnotationFirstPod);
+  out.formation_open =
+      text_of(marks.annotations, api::kAnnotationFormation) == launch::kFormationOpen;
+  out.initial_cluster =
+      plan::initial_cluster_fingerprint(text_of(marks.annotations, api::kAnnotationInitialCluster));
+  out.rendered = text_of(marks.annotations, api::kAnnotationRendered);
+  out.voter = is_true(marks.labels, api::kLabelVoter);
+  out.serving = is_true(marks.labels, api::kLabelServing);
+}
+
 void read_pod_status(json::Reader& in, PodView& out) {
   in.fields([&](std::string_view key, json::Reader& value) {
     if (key == "phase")
@@ -157,17 +193,26 @@ std::string owned_fingerprint(const json::Value& spec, const std::string_view (&
 
 using OwnedIn = std::string (*)(const json::Value& spec);
 
+void take_marks(const Marks& marks, SharedView& out) {
+  out.cluster = text_of(marks.labels, api::kLabelCluster);
+  out.controller = marks.controller;
+  if (auto uid = text_of(marks.labels, api::kLabelClusterUid); !uid.empty())
+    out.cluster_uid = Uid(std::move(uid));
+  out.rendered = text_of(marks.annotations, api::kAnnotationRendered);
+}
+
 void read_shared(json::Reader& in, SharedView& out, OwnedIn owned_in) {
-  api::TextMap annotations;
-  std::string owned;
+  std::string live, rendered;
   in.fields([&](std::string_view key, json::Reader& value) {
-    if (key == "metadata")
-      read_metadata(value, out.meta, annotations);
-    else if (key == "spec")
-      owned = owned_in(value.document());
+    if (key == "metadata") {
+      const auto marks = read_metadata(value, out.meta);
+      take_marks(marks, out);
+      rendered = text_of(marks.annotations, api::kAnnotationOwned);
+    } else if (key == "spec") {
+      live = owned_in(value.document());
+    }
   });
-  out.rendered = annotations[std::string(api::kAnnotationRendered)];
-  out.drifted = owned != annotations[std::string(api::kAnnotationOwned)];
+  out.drifted = live != rendered;
 }
 
 std::optional<plan::CertificateFacts> certificate_facts(std::string_view encoded_pem) {
@@ -180,9 +225,6 @@ std::optional<plan::CertificateFacts> certificate_facts(std::string_view encoded
   facts.not_after = certificate->not_after();
   facts.authority =
       certificate->is_ca() ? certificate->subject_key_id() : certificate->authority_key_id();
-  facts.names = certificate->names().dns;
-  const auto& ips = certificate->names().ips;
-  facts.names.insert(facts.names.end(), ips.begin(), ips.end());
   return facts;
 }
 
@@ -195,13 +237,49 @@ std::string owned_in_budget(const json::Value& spec) {
   return owned_fingerprint(spec, kBudgetFields);
 }
 
-void read(json::Reader& in, ClusterView& out) { read_spec_and_status(in, out); }
-void read(json::Reader& in, RecordView& out) { read_spec_and_status(in, out); }
+// In both of our kinds an absent spec decodes like an empty one: defaults, where there are any.
+void read(json::Reader& in, ClusterView& out) {
+  json::Value spec = json::Object();
+  in.fields([&](std::string_view key, json::Reader& value) {
+    if (key == "metadata")
+      (void)read_metadata(value, out.meta);
+    else if (key == "spec")
+      spec = value.document();
+    else if (key == "status")
+      out.status = api::decode_cluster_status(value.document());
+  });
+  if (auto decoded = api::decode_cluster_spec(spec))
+    out.declared = std::move(*decoded);
+  else
+    out.undecodable = decoded.error().text();
+}
+
+void read(json::Reader& in, RecordView& out) {
+  json::Value spec = json::Object();
+  in.fields([&](std::string_view key, json::Reader& value) {
+    if (key == "metadata") {
+      const auto marks = read_metadata(value, out.meta);
+      out.cluster = text_of(marks.labels, api::kLabelCluster);
+      out.controller = marks.controller;
+    } else if (key == "spec") {
+      spec = value.document();
+    } else if (key == "status") {
+      out.status = api::decode_member_status(value.document());
+    }
+  });
+  if (auto decoded = api::decode_member_spec(spec))
+    out.spec = std::move(*decoded);
+  else
+    out.undecodable = decoded.error().text();
+}
 
 void read(json::Reader& in, ClaimView& out) {
   in.fields([&](std::string_view key, json::Reader& value) {
     if (key == "metadata") {
-      read_metadata(value, out.meta, out.annotations);
+      auto marks = read_metadata(value, out.meta);
+      out.cluster = text_of(marks.labels, api::kLabelCluster);
+      out.identity = identity_of(marks);
+      out.owners = std::move(marks.owners);
     } else if (key == "spec") {
       auto spec = value.document();
       out.requested = json::text_or(spec, "/resources/requests/storage", "");
@@ -216,7 +294,7 @@ void read(json::Reader& in, ClaimView& out) {
 void read(json::Reader& in, PodView& out) {
   in.fields([&](std::string_view key, json::Reader& value) {
     if (key == "metadata") {
-      read_metadata(value, out.meta, out.annotations);
+      take_marks(read_metadata(value, out.meta), out);
     } else if (key == "spec") {
       value.fields([&](std::string_view k, json::Reader& v) {
         if (k == "nodeName") out.node = v.text();
@@ -233,10 +311,7 @@ void read(json::Reader& in, BudgetView& out) { read_shared(in, out, owned_in_bud
 void read(json::Reader& in, SecretView& out) {
   in.fields([&](std::string_view key, json::Reader& value) {
     if (key == "metadata") {
-      api::TextMap annotations;
-      read_metadata(value, out.meta, annotations);
-      if (auto found = annotations.find(api::kAnnotationRendered); found != annotations.end())
-        out.rendered = found->second;
+      take_marks(read_metadata(value, out.meta), out);
     } else if (key == "data") {
       value.fields([&](std::string_view k, json::Reader& v) {
         if (k == api::kSecretCertificate) out.certificate = certificate_facts(v.text());

@@ -1,39 +1,47 @@
 #pragma once
 
-#include <map>
-#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "api/cluster.h"
+#include "api/each_field.h"
 #include "api/identity.h"
+#include "api/member.h"
 #include "kube/object.h"
 #include "plan/observation.h"
 
 // What the operator keeps of the objects that it watches: small structs of the fields that
-// decisions need, never whole documents, and never a private key.
+// decisions need, never whole documents, and never a private key. Of labels and annotations there
+// is what they say. Caches keep them packed (kube/packed.h), so each has its each_field here.
 namespace quorate::op {
 
-// An EtcdCluster. Spec and status are kept as text and decoded when the cluster is looked at:
-// 10,000 clusters sleep most of the time.
+// An EtcdCluster.
 struct ClusterView {
-  kube::Meta meta;
-  std::string spec;    // JSON; empty if absent
-  std::string status;  // JSON; empty if absent
+  kube::Head meta;
+  std::optional<api::ClusterSpec> declared;  // absent if it could not be decoded
+  std::string undecodable;                   // why not
+  std::optional<api::ClusterStatus> status;
 };
 void read(json::Reader& in, ClusterView& out);
 
 // An EtcdMember.
 struct RecordView {
-  kube::Meta meta;
-  std::string spec;
-  std::string status;
+  kube::Head meta;
+  std::string cluster;  // label; empty: none
+  std::optional<Uid> controller;
+  api::MemberSpec spec;
+  api::MemberStatus status;
+  std::string undecodable;  // why the spec could not be decoded; empty: it was
 };
 void read(json::Reader& in, RecordView& out);
 
 struct ClaimView {
-  kube::Meta meta;
-  api::TextMap annotations;  // ours alone (quorate.io/...)
+  kube::Head meta;
+  std::string cluster;
+  std::vector<Uid> owners;
+  std::optional<api::Identity> identity;  // absent if it carries none that is whole
   plan::ClaimPhase phase = plan::ClaimPhase::kPending;
   std::string requested;  // quantities as written
   std::string capacity;
@@ -41,8 +49,16 @@ struct ClaimView {
 void read(json::Reader& in, ClaimView& out);
 
 struct PodView {
-  kube::Meta meta;
-  api::TextMap annotations;  // ours alone
+  kube::Head meta;
+  std::string cluster;
+  std::optional<Uid> controller;
+  std::optional<api::Identity> identity;
+  bool first_pod = false;
+  bool formation_open = false;
+  std::string initial_cluster;  // fingerprint
+  std::string rendered;
+  bool voter = false;
+  bool serving = false;
   plan::PodPhase phase = plan::PodPhase::kUnknown;
   bool ready = false;
   std::string unschedulable;
@@ -56,9 +72,12 @@ void read(json::Reader& in, PodView& out);
 // A Service, budget or Secret of ours. Services and budgets carry a fingerprint of the fields that
 // we rendered; it differs from that of the live fields when somebody has edited them.
 struct SharedView {
-  kube::Meta meta;
-  std::string rendered;  // annotation
-  bool drifted = false;  // Services and budgets
+  kube::Head meta;
+  std::string cluster;
+  std::optional<Uid> controller;
+  std::optional<Uid> cluster_uid;  // label
+  std::string rendered;            // annotation
+  bool drifted = false;            // Services and budgets
   std::optional<plan::CertificateFacts> certificate;
 };
 struct ServiceView : SharedView {};
@@ -68,8 +87,65 @@ void read(json::Reader& in, ServiceView& out);
 void read(json::Reader& in, BudgetView& out);
 void read(json::Reader& in, SecretView& out);
 
+// The one label that all but clusters are found by.
+template <class View>
+  requires requires(const View& view) { view.cluster; }
+[[nodiscard]] std::optional<std::string_view> find_label(const View& view, std::string_view name) {
+  if (name != api::kLabelCluster || view.cluster.empty()) return std::nullopt;
+  return view.cluster;
+}
+
 // The fingerprint of what we own in the spec of a Service or of a budget.
 [[nodiscard]] std::string owned_in_service(const json::Value& spec);
 [[nodiscard]] std::string owned_in_budget(const json::Value& spec);
 
+template <class Visit>
+void each_field(Visit& visit, ClusterView& view) {
+  auto& [meta, declared, undecodable, status] = view;
+  visit(meta, declared, undecodable, status);
+}
+template <class Visit>
+void each_field(Visit& visit, RecordView& view) {
+  auto& [meta, cluster, controller, spec, status, undecodable] = view;
+  visit(meta, cluster, controller, spec, status, undecodable);
+}
+template <class Visit>
+void each_field(Visit& visit, ClaimView& view) {
+  auto& [meta, cluster, owners, identity, phase, requested, capacity] = view;
+  visit(meta, cluster, owners, identity, phase, requested, capacity);
+}
+template <class Visit>
+void each_field(Visit& visit, PodView& view) {
+  auto& [meta, cluster, controller, identity, first_pod, formation_open, initial_cluster, rendered,
+         voter, serving, phase, ready, unschedulable, node, ip, install, etcd] = view;
+  visit(meta, cluster, controller, identity, first_pod, formation_open, initial_cluster, rendered,
+        voter, serving, phase, ready, unschedulable, node, ip, install, etcd);
+}
+template <class Visit>
+void each_field(Visit& visit, SharedView& view) {
+  auto& [meta, cluster, controller, cluster_uid, rendered, drifted, certificate] = view;
+  visit(meta, cluster, controller, cluster_uid, rendered, drifted, certificate);
+}
+
 }  // namespace quorate::op
+
+// Facts that views hold as they are; what looks for each_field finds it beside the type.
+namespace quorate::plan {
+
+template <class Visit>
+void each_field(Visit& visit, Terminated& terminated) {
+  auto& [exit_code, reason, message] = terminated;
+  visit(exit_code, reason, message);
+}
+template <class Visit>
+void each_field(Visit& visit, ContainerFacts& container) {
+  auto& [waiting, running, terminated, waiting_message, last, restarts] = container;
+  visit(waiting, running, terminated, waiting_message, last, restarts);
+}
+template <class Visit>
+void each_field(Visit& visit, CertificateFacts& certificate) {
+  auto& [not_before, not_after, authority] = certificate;
+  visit(not_before, not_after, authority);
+}
+
+}  // namespace quorate::plan

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "kube/arbitrary_fields_test.h"
 #include "operator/facts.h"
 
 namespace quorate::op {
@@ -30,7 +31,7 @@ TEST(PodView, ReadsHowTheContainersFare) {
   EXPECT_EQ(view->node, "node-1");
   EXPECT_EQ(view->ip, "198.18.1.2");
   EXPECT_TRUE(view->ready);
-  EXPECT_EQ(view->annotations.size(), 1u);
+  EXPECT_TRUE(view->formation_open);
   EXPECT_EQ(view->etcd.restarts, 2);
   EXPECT_EQ(view->etcd.waiting, "CrashLoopBackOff");
   ASSERT_TRUE(view->etcd.last);
@@ -77,6 +78,26 @@ TEST(ClaimView, OfAnotherNameIsNoClaimOfTheCluster) {
   EXPECT_EQ(facts->ordinal, Ordinal(2));
   EXPECT_EQ(facts->phase, plan::ClaimPhase::kBound);
   EXPECT_EQ(facts->capacity->text(), "2Gi");
+}
+
+TEST(RecordView, SaysWhyItIsNoRecord) {
+  auto view = project<RecordView>(
+      R"({"metadata":{"name":"c-0","namespace":"n","uid":"u"},"spec":{"clusterNam":"c"}})");
+  ASSERT_TRUE(view);
+  auto facts = record_facts(*view);
+  ASSERT_FALSE(facts);
+  EXPECT_NE(facts.error().text().find("clusterNam"), std::string::npos) << facts.error().text();
+}
+
+// Caches keep views packed.
+TEST(Views, SurvivePacking) {
+  EXPECT_TRUE(kube::survives_packing<ClusterView>());
+  EXPECT_TRUE(kube::survives_packing<RecordView>());
+  EXPECT_TRUE(kube::survives_packing<ClaimView>());
+  EXPECT_TRUE(kube::survives_packing<PodView>());
+  EXPECT_TRUE(kube::survives_packing<ServiceView>());
+  EXPECT_TRUE(kube::survives_packing<BudgetView>());
+  EXPECT_TRUE(kube::survives_packing<SecretView>());
 }
 
 }  // namespace

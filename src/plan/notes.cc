@@ -15,7 +15,7 @@ std::vector<Stage> note_identities(const Situation& now, const FormedProof* proo
       durable.steps.push_back(NoteOnClaim{member->claim->name, member->claim->uid, known});
     if (!member->pod) continue;
     auto state = make_state(now, *member, proof);
-    if (state_of(*member->pod) != state)
+    if (!shows(*member->pod, state))
       pods.steps.push_back(UpdatePodState{member->pod->name, member->pod->uid, state});
   }
   std::vector<Stage> stages;

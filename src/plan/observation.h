@@ -106,7 +106,7 @@ struct PodFacts {
   std::optional<api::Identity> identity;
   bool first_pod = false;  // annotation: made for a volume that had never been in a Pod
   bool formation_open = false;
-  std::string initial_cluster;  // annotation
+  std::string initial_cluster;  // annotation: its fingerprint (pods.h)
   std::string rendered;         // annotation: fingerprint of its description
   bool voter = false;           // labels
   bool serving = false;
@@ -144,7 +144,6 @@ struct CertificateFacts {
   WallTime not_before;
   WallTime not_after;
   std::string authority;  // key identifier: its own for an authority, its issuer's for a leaf
-  std::vector<std::string> names;  // SANs
 };
 
 // An object that stands under the name of a Shared, whoever made it.

@@ -83,8 +83,14 @@ PodState make_open_state(const Situation& now, const Member& member) {
   return state;
 }
 
-PodState state_of(const PodFacts& pod) {
-  return {pod.formation_open, pod.initial_cluster, pod.identity.value_or(api::Identity{})};
+bool shows(const PodFacts& pod, const PodState& state) {
+  return pod.formation_open == state.formation_open &&
+         pod.initial_cluster == initial_cluster_fingerprint(state.initial_cluster) &&
+         pod.identity.value_or(api::Identity{}) == state.identity;
+}
+
+std::string initial_cluster_fingerprint(std::string_view text) {
+  return Fingerprint().add(text).text();
 }
 
 }  // namespace quorate::plan

@@ -17,6 +17,9 @@ namespace quorate::plan {
 // The same with the formation open, if it may be: only while nobody, neither what is written down
 // nor any member, says that the cluster has formed.
 [[nodiscard]] PodState make_open_state(const Situation& now, const Member& member);
-[[nodiscard]] PodState state_of(const PodFacts& pod);
+// Whether this is what the Pod tells its launch guard.
+[[nodiscard]] bool shows(const PodFacts& pod, const PodState& state);
+// What a Pod's facts hold of the annotation's text, which is long and only compared.
+[[nodiscard]] std::string initial_cluster_fingerprint(std::string_view text);
 
 }  // namespace quorate::plan

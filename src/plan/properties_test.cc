@@ -125,7 +125,7 @@ SharedFacts any_shared(Shared which) {
   shared.deleting = pick({false, false, true});
   shared.drifted = any_flag();
   shared.certificate = maybe([] {
-    return CertificateFacts{api::any_time(), api::any_time(), api::any_word(), {}};
+    return CertificateFacts{api::any_time(), api::any_time(), api::any_word()};
   });
   return shared;
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "api/names.h"
+#include "plan/pods.h"
 #include "plan/shared.h"
 
 namespace quorate::plan {
@@ -128,8 +129,8 @@ bool World::on(const CreateAuthority& step) {
   if (shared(step.which)) return false;
   auto& there = own_shared(step.which);
   there.rendered = step.rendered;
-  there.certificate = CertificateFacts{
-      seen.now.wall, seen.now.wall + std::chrono::years(10), there.uid.value(), {}};
+  there.certificate =
+      CertificateFacts{seen.now.wall, seen.now.wall + std::chrono::years(10), there.uid.value()};
   return true;
 }
 
@@ -140,7 +141,7 @@ bool World::on(const IssueLeaf& step) {
   auto& there = own_shared(step.which);
   there.rendered = step.rendered;
   there.certificate =
-      CertificateFacts{seen.now.wall, seen.now.wall + std::chrono::days(90), authority, step.names};
+      CertificateFacts{seen.now.wall, seen.now.wall + std::chrono::days(90), authority};
   return true;
 }
 
@@ -188,7 +189,7 @@ bool World::on(const CreatePod& step) {
   facts.identity = step.state.identity;
   facts.first_pod = step.first_pod;
   facts.formation_open = step.state.formation_open;
-  facts.initial_cluster = step.state.initial_cluster;
+  facts.initial_cluster = initial_cluster_fingerprint(step.state.initial_cluster);
   facts.rendered = step.rendered;
   facts.voter = step.voter;
   seen.pods.push_back(std::move(facts));
@@ -221,7 +222,7 @@ bool World::on(const UpdatePodState& step) {
   if (!there || there->uid != step.pod_uid) return false;
   there->identity = step.state.identity;
   there->formation_open = step.state.formation_open;
-  there->initial_cluster = step.state.initial_cluster;
+  there->initial_cluster = initial_cluster_fingerprint(step.state.initial_cluster);
   return true;
 }
 

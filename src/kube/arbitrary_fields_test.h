@@ -1,0 +1,134 @@
+#pragma once
+
+#include <fmt/format.h>
+#include <rapidcheck.h>
+
+#include <string>
+
+#include "kube/packed.h"
+
+// Arbitrary values of anything that can be packed, and what they hold as text: for property tests.
+namespace quorate::kube {
+
+// Texts of the shapes that are packed in a way of their own, and of those that only look so.
+inline std::string any_text() {
+  using Text = std::string;
+  const auto of = [](const char* letters) {
+    return rc::gen::container<Text>(rc::gen::elementOf(Text(letters)));
+  };
+  auto uuid = rc::gen::map(
+      rc::gen::container<Text>(36, rc::gen::elementOf(Text("0123456789abcdef"))), [](Text text) {
+        for (const std::size_t dash : {8U, 13U, 18U, 23U}) text[dash] = '-';
+        return text;
+      });
+  return *rc::gen::oneOf(uuid, of("0123456789"), of("0123456789abcdef"), of("0123456789abcdefA-"),
+                         rc::gen::arbitrary<Text>());
+}
+
+// Fills every field. To be used inside rc::check.
+class Filler {
+ public:
+  template <class... Fields>
+  void operator()(Fields&... fields) {
+    (fill(fields), ...);
+  }
+
+ private:
+  template <class T>
+  void fill(T& value) {
+    if constexpr (std::is_same_v<T, std::string>) {
+      value = any_text();
+    } else if constexpr (std::is_enum_v<T>) {
+      value = static_cast<T>(*rc::gen::inRange(0, 3));
+    } else if constexpr (std::is_integral_v<T>) {
+      value = *rc::gen::arbitrary<T>();
+    } else if constexpr (kIsOptional<T>) {
+      value.reset();
+      if (*rc::gen::arbitrary<bool>()) fill(value.emplace());
+    } else if constexpr (kIsVector<T>) {
+      value.clear();
+      for (int left = *rc::gen::inRange(0, 4); left > 0; --left) fill(value.emplace_back());
+    } else if constexpr (StrongId<T>) {
+      std::remove_cvref_t<decltype(value.value())> bare{};
+      fill(bare);
+      value = T(std::move(bare));
+    } else if constexpr (TimePoint<T>) {
+      value = T(typename T::duration(*rc::gen::arbitrary<std::int64_t>()));
+    } else if constexpr (Textual<T>) {
+      value = *T::parse(std::to_string(*rc::gen::inRange(0, 1 << 20)));
+    } else {
+      each_field(*this, value);
+    }
+  }
+};
+
+// What every field holds, as text.
+class Lister {
+ public:
+  template <class... Fields>
+  void operator()(Fields&... fields) {
+    (list(fields), ...);
+  }
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  template <class T>
+  void list(T& value) {
+    using Bare = std::remove_const_t<T>;
+    if constexpr (std::is_same_v<Bare, std::string>) {
+      text_ += fmt::format("\"{}\" ", value);
+    } else if constexpr (std::is_enum_v<Bare>) {
+      text_ += fmt::format("{} ", static_cast<int>(value));
+    } else if constexpr (std::is_integral_v<Bare>) {
+      text_ += fmt::format("{} ", value);
+    } else if constexpr (kIsOptional<Bare>) {
+      text_ += value ? "some " : "none ";
+      if (value) list(*value);
+    } else if constexpr (kIsVector<Bare>) {
+      text_ += fmt::format("{}: ", value.size());
+      for (auto& element : value) list(element);
+    } else if constexpr (StrongId<Bare>) {
+      list(value.value());
+    } else if constexpr (TimePoint<Bare>) {
+      text_ += fmt::format("{} ", value.time_since_epoch().count());
+    } else if constexpr (Textual<Bare>) {
+      text_ += value.text() + " ";
+    } else {
+      each_field(*this, value);
+    }
+  }
+  std::string text_;
+};
+
+template <class T>
+std::string list_fields(T& value) {
+  Lister lister;
+  each_field(lister, value);
+  return lister.text();
+}
+
+template <class T>
+std::string pack(T& value) {
+  Packer packer;
+  each_field(packer, value);
+  return std::string(packer.bytes());
+}
+
+// What was packed is what is unpacked, whatever it is.
+template <class T>
+bool survives_packing() {
+  return rc::check("what is packed is unpacked the same", [] {
+    T value{};
+    Filler filler;
+    each_field(filler, value);
+    const auto bytes = pack(value);
+    T again{};
+    each_field(filler, again);  // what was there before does not show through
+    Unpacker unpacker(bytes);
+    each_field(unpacker, again);
+    unpacker.finish();
+    RC_ASSERT(list_fields(again) == list_fields(value));
+  });
+}
+
+}  // namespace quorate::kube
