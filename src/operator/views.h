@@ -68,6 +68,12 @@ void read(json::Reader& in, ServiceView& out);
 void read(json::Reader& in, BudgetView& out);
 void read(json::Reader& in, SecretView& out);
 
+// An EndpointSlice: where somebody is sent.
+struct EndpointsView {
+  std::vector<std::string> addresses;
+};
+void read(json::Reader& in, EndpointsView& out);
+
 // The fingerprint of what we own in the spec of a Service or of a budget.
 [[nodiscard]] std::string owned_in_service(const json::Value& spec);
 [[nodiscard]] std::string owned_in_budget(const json::Value& spec);
