@@ -120,6 +120,33 @@ std::vector<Scenario> make_scenarios() {
   edits.faults = kOfOperators;
   add(edits);
 
+  auto grow = form;
+  grow.name = "grow";
+  grow.says = "one member becomes three";
+  grow.acts = {declare(0s, "c", plain_spec(1)), edit(40s, "c", plain_spec(3))};
+  add(grow);
+
+  auto shrink = form;
+  shrink.name = "shrink";
+  shrink.says = "five members become three, then one";
+  shrink.acts = {declare(0s, "c", plain_spec(5)), edit(40s, "c", plain_spec(3)),
+                 edit(100s, "c", plain_spec(1))};
+  add(shrink);
+
+  auto resize = form;
+  resize.name = "resize";
+  resize.says = "1, 3, 5, 3, 1 and 3 members, wanted one after the other whether reached or not";
+  resize.acts = {declare(0s, "c", plain_spec(1)), edit(30s, "c", plain_spec(3)),
+                 edit(70s, "c", plain_spec(5)),   edit(110s, "c", plain_spec(3)),
+                 edit(150s, "c", plain_spec(1)),  edit(190s, "c", plain_spec(3))};
+  add(resize);
+
+  auto heal = resize;
+  heal.name = "heal";
+  heal.says = "as resize, and a disk is emptied now and then";
+  heal.faults.push_back(FaultKind::kWipeAndKill);
+  add(heal);
+
   auto deleted = form;
   deleted.name = "delete";
   deleted.says = "a cluster forms and is deleted";
