@@ -9,15 +9,7 @@
 #include "net/resolve.h"
 
 namespace quorate::net {
-
 namespace {
-
-int socket_error(int fd) {
-  int error = 0;
-  socklen_t size = sizeof(error);
-  if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0) return errno;
-  return error;
-}
 
 Task<Result<std::unique_ptr<Socket>>> connect_to(rt::Runtime runtime, Address address,
                                                  rt::Deadline deadline) {
@@ -27,14 +19,14 @@ Task<Result<std::unique_ptr<Socket>>> connect_to(rt::Runtime runtime, Address ad
   // Without it WINDOW_UPDATEs wait for acknowledgements, and streams take twice as long.
   const int on = 1;
   ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-  if (::connect(fd, address.native(), address.size()) != 0) {
-    if (errno != EINPROGRESS) co_return fail(broken_connection("connect", errno));
+  // Being woken proves nothing by itself: only connect() says how it stands.
+  while (::connect(fd, address.native(), address.size()) != 0 && errno != EISCONN) {
+    if (errno != EINPROGRESS && errno != EALREADY && errno != EINTR)
+      co_return fail(broken_connection("connect", errno));
     auto waited = co_await socket->wait(Socket::Direction::kWrite, deadline);
     if (!waited && waited.error() == Code::kTimeout)
       co_return fail(broken_connection("connect", ETIMEDOUT));
     if (!waited) co_return fail(std::move(waited).error());
-    if (const int error = socket_error(fd); error != 0)
-      co_return fail(broken_connection("connect", error));
   }
   co_return socket;
 }
