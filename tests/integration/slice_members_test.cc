@@ -44,15 +44,6 @@ ino_t inode_of(const std::filesystem::path& path) {
   return found.st_ino;
 }
 
-Look has_condition(const json::Value& cluster, std::string_view type, std::string_view status) {
-  const auto* conditions = json::find(cluster, "/status/conditions");
-  if (!conditions || !conditions->is_array()) return Look(false, "it has no conditions");
-  for (const auto& one : conditions->get_array())
-    if (json::text_or(one, "/type", "") == type)
-      return Look(json::text_or(one, "/status", "") == status, json::render(one));
-  return Look(false, json::render(*conditions));
-}
-
 // ---- A formed cluster, which every test leaves ready ----
 
 class Members : public ::testing::Test {
@@ -295,17 +286,6 @@ class MembersInTrouble : public SliceTest {
   std::string text_of(kube::Resource resource, const std::string& name, std::string_view pointer) {
     return std::string(json::text_or(get(resource, name), pointer, ""));
   }
-  // How etcd's container ended the last time, now or before its restart.
-  std::int64_t last_exit_code(const std::string& pod) {
-    const auto live = get(kube::kPods, pod);
-    for (const auto* state : {"state", "lastState"}) {
-      const auto code = json::integer_at(
-          live, fmt::format("/status/containerStatuses/0/{}/terminated/exitCode", state));
-      if (code) return *code;
-    }
-    return -1;
-  }
-
   // Ready, with exactly these members and nothing left of others.
   void wait_until_members(std::vector<std::string> members) {
     wait_until_members_in(world(), key("c"), std::move(members));
