@@ -183,10 +183,10 @@ class Fleet {
         {.version = version_, .advertise_client_url = api::client_url(owner_.key, ordinal, true)});
     shape.readiness_path = std::string(api::readiness_path(version_));
     shape.claim = api::claim_name(owner_.key.name, ordinal);
+    auto& together = step.state.initial_cluster.emplace();
     for (int other = 0; other < kMembers; ++other)
-      step.state.initial_cluster +=
-          fmt::format("{}{}={}", other > 0 ? "," : "", member_name(Ordinal(other)),
-                      api::peer_url(owner_.key, Ordinal(other), true));
+      together += fmt::format("{}{}={}", other > 0 ? "," : "", member_name(Ordinal(other)),
+                              api::peer_url(owner_.key, Ordinal(other), true));
     step.state.identity = identity(ordinal);
     step.first_pod = true;
     step.rendered = kRendered;

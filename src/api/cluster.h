@@ -46,6 +46,7 @@ enum class Retention { kRetain, kDelete };
 
 struct RetentionSpec {
   Retention when_deleted = Retention::kRetain;
+  Retention when_scaled = Retention::kDelete;
   friend bool operator==(const RetentionSpec&, const RetentionSpec&) = default;
 };
 

@@ -108,6 +108,11 @@ void describe(Visitor& visit, const RetentionSpec*) {
                .text = "What happens to the volumes when the EtcdCluster is deleted.",
                .defaulted = true},
               &RetentionSpec::when_deleted);
+  visit.field({.name = "whenScaled",
+               .text = "What happens to the volume of a member that was removed because fewer are "
+                       "wanted, or replaced because it could not come back.",
+               .defaulted = true},
+              &RetentionSpec::when_scaled);
   visit.rule({"self.whenDeleted == oldSelf.whenDeleted", "whenDeleted cannot be changed yet"});
 }
 
@@ -189,8 +194,9 @@ void describe(Visitor& visit, const ClusterSpec*) {
   visit.type("What is wanted.");
   visit.field({.name = "replicas",
                .text = "How many members. Odd numbers are best: an even one tolerates no more "
-                       "failures than the odd one below it. It cannot be changed yet once the "
-                       "cluster has formed.",
+                       "failures than the odd one below it. Members are added as learners and "
+                       "removed one at a time; before the cluster has formed, a change waits "
+                       "until it has.",
                .defaulted = true,
                .minimum = 1,
                .maximum = kMaxReplicas},

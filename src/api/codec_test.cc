@@ -87,7 +87,7 @@ TEST(ClusterCodec, SaysAllThatIsWrong) {
 // Fields that come later are refused, not ignored.
 TEST(ClusterCodec, RefusesWhatItWouldNotHonour) {
   for (const char* later : {R"({"options":{}})", R"({"auth":{}})", R"({"podTemplate":{}})",
-                            R"({"storage":{"claim":{},"retention":{"whenScaled":"Delete"}}})",
+                            R"({"storage":{"claim":{},"retention":{"whenEmpty":"Delete"}}})",
                             R"({"tls":{"client":{"authentication":"ServerOnly"}}})"})
     EXPECT_THAT(complaint(later), HasSubstr("there is no such field")) << later;
 }

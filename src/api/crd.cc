@@ -157,8 +157,6 @@ void put_change_rules(json::Array& rules) {
         make_rule(fmt::format("!({}) || {}", kFormed, rule),
                   fmt::format("spec.{} cannot be changed yet once the cluster has formed", field)));
   };
-  unless_formed("replicas", fmt::format("self.spec.replicas == oldSelf.spec.replicas || ({})",
-                                        as_stands("replicas")));
   // A version that is not declared is the one that was pinned when the cluster was made.
   unless_formed("version", fmt::format("!has(self.spec.version) || ({}) || ({})",
                                        same_or_both_absent("version"), as_stands("version")));

@@ -52,6 +52,7 @@ inline ClusterSpec any_cluster_spec() {
         EmptyDirStorage{any_flag() ? Medium::kMemory : Medium::kNode, maybe(any_quantity)};
   }
   if (any_flag()) spec.storage.retention.when_deleted = Retention::kDelete;
+  if (any_flag()) spec.storage.retention.when_scaled = Retention::kRetain;
   spec.resources = any_resources();
   if (any_flag()) spec.tls.peer.mode = TlsMode::kDisabled;
   if (any_flag()) spec.tls.client.mode = TlsMode::kDisabled;
@@ -97,12 +98,14 @@ inline MemberSpec any_member_spec() {
   spec.identity.cluster_id = maybe([] { return ClusterId(0xcafe); });
   spec.identity.member_id = maybe([] { return MemberId(1); });
   spec.identity.started = any_flag();
+  spec.identity.removed = any_flag();
   spec.version = any_version();
   spec.role = any_flag() ? MemberRole::kVoter : MemberRole::kLearner;
   spec.peer_url = any_word();
   spec.run = any_flag();
   spec.volume_uid = maybe([] { return Uid(any_word()); });
   spec.abandoned = any_flag();
+  spec.last_ordinal = maybe([] { return Ordinal(any_number(0, 99)); });
   return spec;
 }
 

@@ -23,6 +23,7 @@ Identity merge(const Identity& a, const Identity& b) {
   if (!both.cluster_id) both.cluster_id = b.cluster_id;
   if (!both.member_id) both.member_id = b.member_id;
   both.started = a.started || b.started;
+  both.removed = a.removed || b.removed;
   return both;
 }
 
@@ -41,6 +42,7 @@ TextMap identity_annotations(const Identity& identity) {
   if (identity.cluster_id) out.emplace(kAnnotationClusterId, identity.cluster_id->text());
   if (identity.member_id) out.emplace(kAnnotationMemberId, identity.member_id->text());
   if (identity.started) out.emplace(kAnnotationStarted, launch::kStartedTrue);
+  if (identity.removed) out.emplace(kAnnotationRemoved, kTrue);
   return out;
 }
 
@@ -88,6 +90,8 @@ Result<Identity> parse_identity(const TextMap& labels, const TextMap& annotation
   TRY(out.member_id, read_id<MemberId>(annotations, kAnnotationMemberId));
   const auto* started = find_text(annotations, kAnnotationStarted);
   out.started = started && *started == launch::kStartedTrue;
+  const auto* removed = find_text(annotations, kAnnotationRemoved);
+  out.removed = removed && *removed == kTrue;
   return out;
 }
 

@@ -35,6 +35,11 @@ struct Identity {
   std::optional<ClusterId> cluster_id;
   std::optional<MemberId> member_id;
   bool started = false;  // it answered us as this member: it has data that it must not lose
+  // It is no member any more, as a quorum said: it never runs again, whatever its data.
+  bool removed = false;
+
+  // Made later than those who formed the cluster, to join it.
+  bool joins() const { return !formation.contains(ordinal); }
 
   friend bool operator==(const Identity&, const Identity&) = default;
 };

@@ -21,6 +21,8 @@ struct MemberSpec {
   // missing later is a loss, never something to be made anew. Cleared only to stop the member.
   bool run = false;
   std::optional<Uid> volume_uid;  // of the claim that holds its data; absent for emptyDir
+  // An ordinal that was used and of which nothing else is left: it is not given out again.
+  std::optional<Ordinal> last_ordinal;
   // The formation was given up before it formed: what is left of it is being deleted.
   bool abandoned = false;
 

@@ -49,6 +49,10 @@ void describe(Visitor& visit, const Identity*) {
   visit.field(
       {.name = "started", .text = "It was seen as this member, with data that it must not lose."},
       &Identity::started);
+  visit.field({.name = "removed",
+               .text = "It has left the cluster: its Pod goes, then its volume as "
+                       "`storage.retention.whenScaled` says, then this record."},
+              &Identity::removed);
 }
 
 inline constexpr std::array kMemberRules{
@@ -60,7 +64,9 @@ inline constexpr std::array kMemberRules{
             "oldSelf.clusterID)",
             "clusterID is written once"},
     CelRule{"!has(oldSelf.memberID) || (has(self.memberID) && self.memberID == oldSelf.memberID)",
-            "memberID is written once"}};
+            "memberID is written once"},
+    CelRule{"!has(oldSelf.removed) || !oldSelf.removed || (has(self.removed) && self.removed)",
+            "who has left does not come back: removed is written once"}};
 
 template <class Visitor>
 void describe(Visitor& visit, const MemberSpec*) {
@@ -84,6 +90,10 @@ void describe(Visitor& visit, const MemberSpec*) {
   visit.field(
       {.name = "volumeUID", .text = "UID of the claim that holds its data.", .rule = &kUidRule},
       &MemberSpec::volume_uid);
+  visit.field({.name = "lastOrdinal",
+               .text = "The highest ordinal that was ever used, if this record has to remember it.",
+               .minimum = 0},
+              &MemberSpec::last_ordinal);
   visit.field(
       {.name = "abandoned", .text = "Its formation was given up before the cluster had formed."},
       &MemberSpec::abandoned);

@@ -54,6 +54,8 @@ inline constexpr std::string_view kLabelVoter = "quorate.io/voter";
 // are without it.
 inline constexpr std::string_view kLabelServing = "quorate.io/serving";
 inline constexpr std::string_view kTrue = "true";
+// Kubernetes' own, on EndpointSlices: whose they are.
+inline constexpr std::string_view kLabelServiceName = "kubernetes.io/service-name";
 
 // ---- Annotations ----
 
@@ -66,6 +68,7 @@ inline constexpr std::string_view kAnnotationFormationSize = "quorate.io/formati
 inline constexpr std::string_view kAnnotationClusterId = "quorate.io/cluster-id";
 inline constexpr std::string_view kAnnotationMemberId = "quorate.io/member-id";
 inline constexpr std::string_view kAnnotationStarted = "quorate.io/started";
+inline constexpr std::string_view kAnnotationRemoved = "quorate.io/removed";
 // What the launch guard is told beside that (Pods).
 inline constexpr std::string_view kAnnotationFormation = "quorate.io/formation";  // open, closed
 inline constexpr std::string_view kAnnotationInitialCluster = "quorate.io/initial-cluster";

@@ -151,7 +151,7 @@ void check_storage_change(const StorageSpec& before, const StorageSpec& after, P
   if (before.empty_dir != after.empty_dir)
     problems.push_back(
         {"spec.storage.emptyDir", "cannot be changed: the data of the members would be lost"});
-  if (before.retention != after.retention)
+  if (before.retention.when_deleted != after.retention.when_deleted)
     problems.push_back({"spec.storage.retention.whenDeleted",
                         fmt::format("cannot be changed from {} to {} yet",
                                     enum_name(before.retention.when_deleted),
@@ -168,13 +168,8 @@ void check_tls_change(std::string_view side, const TlsSide& before, const TlsSid
                    enum_name(before.mode), enum_name(after.mode), enum_name(before.mode))});
 }
 
-// What would need members to be added, removed or rolled.
+// What would need members to be rolled.
 void check_formed_change(const ClusterSpec& before, const ClusterSpec& after, Problems& problems) {
-  if (before.replicas != after.replicas)
-    problems.push_back({"spec.replicas",
-                        fmt::format("cannot be changed from {} to {} yet: the cluster has formed; "
-                                    "go back to {}",
-                                    before.replicas, after.replicas, before.replicas)});
   if (before.version && after.version && before.version != after.version)
     problems.push_back(
         {"spec.version",

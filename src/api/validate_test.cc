@@ -94,9 +94,6 @@ std::string change(const char* before, const char* after, bool formed) {
 }
 
 TEST(ValidateChange, RefusesWhatAFormedClusterCannotTakeUpYet) {
-  EXPECT_EQ(change("{}", R"({"replicas":5})", true),
-            "spec.replicas: cannot be changed from 3 to 5 yet: the cluster has formed; go back to "
-            "3");
   EXPECT_EQ(change("{}", R"({"version":"3.7.3"})", true),
             "spec.version: cannot be changed from 3.6.16 to 3.7.3 yet: the cluster has formed; go "
             "back to 3.6.16");
@@ -131,6 +128,9 @@ TEST(ValidateChange, RefusesWhatNoClusterCanTakeUp) {
 TEST(ValidateChange, TakesWhatHurtsNobody) {
   EXPECT_EQ(change("{}", R"({"storage":{"claim":{"size":"2Gi"}}})", true), "");
   EXPECT_EQ(change("{}", R"({"paused":true})", true), "");
+  EXPECT_EQ(change("{}", R"({"replicas":5})", true), "");
+  EXPECT_EQ(change("{}", R"({"storage":{"claim":{},"retention":{"whenScaled":"Retain"}}})", true),
+            "");
   EXPECT_EQ(change("{}", R"({"version":"3.6.16"})", true), "");
   EXPECT_EQ(change(R"({"resources":{"requests":{"cpu":1}}})",
                    R"({"resources":{"requests":{"cpu":"1000m"}}})", true),

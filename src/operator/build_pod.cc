@@ -184,7 +184,7 @@ api::TextMap pod_state_annotations(const plan::PodState& state) {
   auto out = api::identity_annotations(state.identity);
   out[text(api::kAnnotationFormation)] =
       state.formation_open ? launch::kFormationOpen : launch::kFormationClosed;
-  out[text(api::kAnnotationInitialCluster)] = state.initial_cluster;
+  if (state.initial_cluster) out[text(api::kAnnotationInitialCluster)] = *state.initial_cluster;
   return out;
 }
 

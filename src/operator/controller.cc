@@ -13,6 +13,7 @@ void summarize(const plan::Decision& decision, ClusterMemory& memory) {
   ++memory.reconciles;
   memory.rulings = decision.rulings;
   memory.ask_members = decision.ask_members;
+  memory.ask_endpoints = decision.ask_endpoints;
   if (!decision.status) return;
   memory.conditions.clear();
   for (const auto& condition : decision.status->conditions)
@@ -111,11 +112,14 @@ Task<Result<Next>> ClusterController::reconcile(ClusterKey key) {
   auto decision = plan::decide(*seen, rules_);
   if (Executor::forget_unwanted(decision, *seen, memory)) decision = plan::decide(*seen, rules_);
   summarize(decision, memory);
-  CO_TRY(const bool all_taken, co_await executor_.carry_out(decision, *seen, memory));
+  CO_TRY(const auto taken, co_await executor_.carry_out(decision, *seen, memory));
+  // The intent stays, until it is known what became of the step.
+  if (taken.unresolved && decision.status && seen->cluster.status)
+    decision.status->intent = seen->cluster.status->intent;
   CO_TRY(co_await publisher_.publish(decision, *seen, memory));
 
   Next next;
-  next.failed = !all_taken;
+  next.failed = !taken.all;
   next.after = observer_.period();
   if (decision.look_again_in) next.after = std::min(*next.after, *decision.look_again_in);
   co_return next;

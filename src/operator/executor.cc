@@ -14,14 +14,15 @@
 namespace quorate::op {
 
 Executor::Executor(rt::Runtime runtime, kube::Client& client, Caches& caches, Observer& observer,
-                   Fence& fence, pki::KeySource& keys, std::span<const plan::Rule> rules,
-                   ExecutorOptions options, Log log)
+                   Fence& fence, pki::KeySource& keys, MemberAccess members,
+                   std::span<const plan::Rule> rules, ExecutorOptions options, Log log)
     : runtime_(runtime),
       client_(client),
       caches_(caches),
       observer_(observer),
       fence_(fence),
       keys_(keys),
+      members_(members),
       rules_(rules),
       options_(options),
       log_(std::move(log)) {}
@@ -32,10 +33,10 @@ Result<rt::Deadline> Executor::deadline() const {
   return runtime_.in(options_.call_timeout).sooner({end});
 }
 
-Task<Result<bool>> Executor::carry_out(const plan::Decision& decision, plan::Observation& seen,
-                                       ClusterMemory& memory) {
+Task<Result<Executor::Taken>> Executor::carry_out(const plan::Decision& decision,
+                                                  plan::Observation& seen, ClusterMemory& memory) {
   Pass pass{seen, memory, {seen.cluster.key, seen.cluster.uid}};
-  bool all_taken = true;
+  Taken taken;
   for (const auto& stage : decision.stages) {
     std::vector<Task<Result<void>>> steps;
     for (const auto& step : stage.steps) steps.push_back(take(step, pass));
@@ -44,12 +45,14 @@ Task<Result<bool>> Executor::carry_out(const plan::Decision& decision, plan::Obs
     for (std::size_t i = 0; i < results.size(); ++i) {
       remember(stage.steps[i], results[i], pass);
       failed = failed || !results[i];
+      if (!results[i] && results[i].error() == Code::kUnknownOutcome)
+        taken.unresolved = taken.unresolved || plan::permit_of(stage.steps[i]);
     }
-    all_taken = all_taken && !failed;
+    taken.all = taken.all && !failed;
     CO_TRY(deadline());
     if (failed && stage.essential) break;
   }
-  co_return all_taken;
+  co_return taken;
 }
 
 namespace {
@@ -129,6 +132,10 @@ Task<Result<void>> Executor::take_disruptive(const plan::Step& step, const plan:
 // decided anew: whatever has changed in between, unless it leads to the very same step, drops it.
 Task<Result<plan::Observation>> Executor::look_again(const plan::Step& step, Pass& pass) {
   CO_TRY(auto live, in("look again", co_await observer_.observe_live(pass.owner.key, pass.memory)));
+  // The intent that stands there is the one of this very step: nothing of ours is under way yet.
+  auto& status = live.cluster.status;
+  if (status && pass.seen.cluster.status && status->intent == pass.seen.cluster.status->intent)
+    status->intent.reset();
   const auto again = plan::decide(live, rules_);
   const auto* wanted = plan::disruptive_step(again);
   if (wanted && *wanted == step) co_return live;
@@ -144,6 +151,7 @@ std::vector<std::string> targets_of(const plan::Step& step) {
   auto add = [&](const std::vector<plan::Victim>& victims) {
     for (const auto& victim : victims) out.push_back(victim.name + " " + victim.uid.value());
   };
+  auto member = [](const std::string& name, MemberId id) { return name + " " + id.text(); };
   if (const auto* s = std::get_if<plan::AbandonFormation>(&step)) add(s->records);
   if (const auto* s = std::get_if<plan::DiscardFormation>(&step)) {
     add(s->pods);
@@ -151,6 +159,15 @@ std::vector<std::string> targets_of(const plan::Step& step) {
     add(s->records);
   }
   if (const auto* s = std::get_if<plan::ReplaceUnformedPod>(&step)) add({s->pod});
+  if (const auto* s = std::get_if<plan::DiscardMember>(&step)) {
+    add(s->pods);
+    add(s->claims);
+    add(s->records);
+  }
+  if (const auto* s = std::get_if<plan::AddLearner>(&step)) out = {s->name + " " + s->peer_url};
+  if (const auto* s = std::get_if<plan::PromoteLearner>(&step)) out = {member(s->name, s->id)};
+  if (const auto* s = std::get_if<plan::RemoveMember>(&step)) out = {member(s->name, s->id)};
+  if (const auto* s = std::get_if<plan::MoveLeader>(&step)) out = {member(s->to, s->to_id)};
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include "operator/build.h"
 #include "operator/caches.h"
 #include "operator/fence.h"
+#include "operator/member_link.h"
 #include "operator/memory.h"
 #include "operator/observer.h"
 #include "pki/key.h"
@@ -19,6 +20,12 @@ struct ExecutorOptions {
   std::size_t at_once = 8;                           // writes of one cluster side by side
   std::chrono::hours authority_lifetime = std::chrono::hours(24 * 3650);
   std::chrono::hours leaf_lifetime = std::chrono::hours(24 * 365);
+};
+
+// The way to the members themselves.
+struct MemberAccess {
+  etcd::Api& etcd;
+  MemberLink& link;
 };
 
 // Carries decisions out. Decides nothing: a step that does not fit the world any more is dropped,
@@ -36,14 +43,19 @@ class Executor {
  public:
   // `rules` decide again before harm is done; they outlive the executor.
   Executor(rt::Runtime runtime, kube::Client& client, Caches& caches, Observer& observer,
-           Fence& fence, pki::KeySource& keys, std::span<const plan::Rule> rules,
-           ExecutorOptions options, Log log);
+           Fence& fence, pki::KeySource& keys, MemberAccess members,
+           std::span<const plan::Rule> rules, ExecutorOptions options, Log log);
+
+  struct Taken {
+    bool all = true;          // no step failed
+    bool unresolved = false;  // nobody knows what became of the disruptive one
+  };
 
   // Takes the stages in order. Failures are kept in `memory`, from where the next observation has
   // them; the result is a failure only if nothing more may be done at all (the lease,
   // cancellation). `seen.cluster.resource_version` moves when an intent is written.
-  Task<Result<bool>> carry_out(const plan::Decision& decision, plan::Observation& seen,
-                               ClusterMemory& memory);
+  Task<Result<Taken>> carry_out(const plan::Decision& decision, plan::Observation& seen,
+                                ClusterMemory& memory);
 
   // Failures of steps that are not wanted any more are forgotten, in `seen` as well: they took
   // effect after all, or the plan has changed. True if there were any: then decide again.
@@ -96,6 +108,19 @@ class Executor {
   Task<Result<void>> on(plan::AbandonFormation step, Pass& pass);
   Task<Result<void>> on(plan::DiscardFormation step, Pass& pass);
   Task<Result<void>> on(plan::ReplaceUnformedPod step, Pass& pass);
+  Task<Result<void>> on(plan::NoteRole step, Pass& pass);
+  Task<Result<void>> on(plan::NoteLastOrdinal step, Pass& pass);
+  Task<Result<void>> on(plan::SetVoter step, Pass& pass);
+  Task<Result<void>> on(plan::AddLearner step, Pass& pass);
+  Task<Result<void>> on(plan::PromoteLearner step, Pass& pass);
+  Task<Result<void>> on(plan::MoveLeader step, Pass& pass);
+  Task<Result<void>> on(plan::RemoveMember step, Pass& pass);
+  Task<Result<void>> on(plan::DiscardMember step, Pass& pass);
+
+  // The member that a membership call goes to: the one that the second look saw.
+  Task<Result<etcd::Target>> reach(plan::Contact contact, rt::Deadline deadline, Pass& pass);
+  Task<Result<void>> set_label(std::string pod, Uid uid, std::string_view label, bool on,
+                               Pass& pass);
 
   [[nodiscard]] Result<rt::Deadline> deadline()
       const;  // of the next call; kCancelled if we may not act any more
@@ -108,6 +133,7 @@ class Executor {
   Observer& observer_;
   Fence& fence_;
   pki::KeySource& keys_;
+  MemberAccess members_;
   std::span<const plan::Rule> rules_;
   ExecutorOptions options_;
   Log log_;

@@ -90,6 +90,16 @@ Task<Result<void>> Executor::on(plan::NoteVersion step, Pass& pass) {
   return change_record(step.record, step.record_uid, std::move(note), pass);
 }
 
+Task<Result<void>> Executor::on(plan::NoteRole step, Pass& pass) {
+  auto note = [role = step.role](api::MemberSpec& spec) { spec.role = role; };
+  return change_record(step.record, step.record_uid, std::move(note), pass);
+}
+
+Task<Result<void>> Executor::on(plan::NoteLastOrdinal step, Pass& pass) {
+  auto note = [ordinal = step.ordinal](api::MemberSpec& spec) { spec.last_ordinal = ordinal; };
+  return change_record(step.record, step.record_uid, std::move(note), pass);
+}
+
 Task<Result<void>> Executor::on(plan::NoteOnClaim step, Pass& pass) {
   auto body = metadata("annotations", to_json(api::identity_annotations(step.identity)));
   return patch(kube::kPersistentVolumeClaims, step.claim, step.claim_uid, std::move(body),
@@ -102,9 +112,18 @@ Task<Result<void>> Executor::on(plan::UpdatePodState step, Pass& pass) {
 }
 
 Task<Result<void>> Executor::on(plan::SetServing step, Pass& pass) {
-  json::Value value = step.serving ? json::Value(std::string(api::kTrue)) : json::Value(nullptr);
-  auto body = metadata("labels", {{std::string(api::kLabelServing), std::move(value)}});
-  return patch(kube::kPods, step.pod, step.pod_uid, std::move(body), caches_.pods, pass);
+  return set_label(step.pod, step.pod_uid, api::kLabelServing, step.serving, pass);
+}
+
+Task<Result<void>> Executor::on(plan::SetVoter step, Pass& pass) {
+  return set_label(step.pod, step.pod_uid, api::kLabelVoter, step.voter, pass);
+}
+
+Task<Result<void>> Executor::set_label(std::string pod, Uid uid, std::string_view label, bool on,
+                                       Pass& pass) {
+  json::Value value = on ? json::Value(std::string(api::kTrue)) : json::Value(nullptr);
+  auto body = metadata("labels", {{std::string(label), std::move(value)}});
+  return patch(kube::kPods, std::move(pod), std::move(uid), std::move(body), caches_.pods, pass);
 }
 
 Task<Result<void>> Executor::on(plan::GrowClaim step, Pass& pass) {

@@ -18,6 +18,7 @@ struct ClusterMemory {
 
   std::map<Ordinal, plan::MemberAnswer> answers;  // the newest of each member
   bool ask_members = true;                        // the last decision wants everything asked anew
+  bool ask_endpoints = false;                     // and where clients are sent
   Monotonic asked_at{};                           // when the members were last asked
 
   // Writes that failed the last time they were tried, by object and operation.

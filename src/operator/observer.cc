@@ -19,12 +19,6 @@ std::string_view kind_of(const ServiceView&) { return kube::kServices.kind; }
 std::string_view kind_of(const BudgetView&) { return kube::kPodDisruptionBudgets.kind; }
 std::string_view kind_of(const SecretView&) { return kube::kSecrets.kind; }
 
-// What the members speak: as the spec that was taken up says, or, before that, as it is declared.
-bool speaks_tls(const plan::ClusterFacts& cluster) {
-  if (cluster.status && cluster.status->target) return cluster.status->target->tls.client.on();
-  return !cluster.declared || cluster.declared->tls.client.on();
-}
-
 // As far as status says, which is enough to know what to ask.
 bool is_formed(const plan::ClusterFacts& cluster) {
   return cluster.status && cluster.status->cluster_id;
@@ -41,8 +35,11 @@ std::vector<plan::ListedMember> listed(const etcd::MemberList& list) {
   return out;
 }
 
-std::string host_in_url(const std::string& ip) {
-  return ip.find(':') == std::string::npos ? ip : "[" + ip + "]";
+// How etcd words it in Status: "memberID:... alarm:CORRUPT".
+bool tells_of_corruption(const etcd::Status& status) {
+  return std::any_of(status.errors.begin(), status.errors.end(), [](const std::string& error) {
+    return error.find("CORRUPT") != std::string::npos;
+  });
 }
 
 void set_status(plan::MemberAnswer& answer, const etcd::Status& status) {
@@ -54,17 +51,18 @@ void set_status(plan::MemberAnswer& answer, const etcd::Status& status) {
   answer.learner = status.learner;
   answer.applied = status.applied_index;
   answer.term = status.term;
+  answer.corrupt = tells_of_corruption(status);
 }
 
 }  // namespace
 
 Observer::Observer(rt::Runtime runtime, Caches& caches, kube::Client& client, etcd::Api& etcd,
-                   Identities& identities, plan::OperatorFacts op, ObserverOptions options, Log log)
+                   MemberLink& link, plan::OperatorFacts op, ObserverOptions options, Log log)
     : runtime_(runtime),
       caches_(caches),
       client_(client),
       etcd_(etcd),
-      identities_(identities),
+      link_(link),
       op_(std::move(op)),
       options_(options),
       log_(std::move(log)) {}
@@ -87,6 +85,10 @@ Task<Result<plan::Observation>> Observer::observe(ClusterKey key, ClusterMemory&
   seen.cluster = cluster_facts(*cluster);
   look_at_objects(key, seen);
   co_await look_at_taken_names(memory);
+  if (memory.ask_endpoints) {
+    auto endpoints = co_await read_endpoints(client_, key, options_.ask_timeout);
+    if (endpoints) seen.endpoints = std::move(*endpoints);
+  }
   co_await ask_members(seen, memory, false);
 
   // The world went on while the members were asked: the objects are looked at once more, so that
@@ -106,6 +108,7 @@ Task<Result<plan::Observation>> Observer::observe_live(ClusterKey key, ClusterMe
   seen.began = runtime_.clock->now();
   CO_TRY(const auto live, co_await read_objects(runtime_, client_, key, options_.ask_timeout));
   seen.cluster = cluster_facts(live.cluster);
+  seen.endpoints = live.endpoints;
   if (seen.cluster.uid != memory.uid)
     co_return fail(Code::kConflict, "EtcdCluster " + key.text() + " is another one by now");
   for (const auto& view : live.records) add_record(view, seen);
@@ -219,16 +222,10 @@ Task<void> Observer::ask_members(const plan::Observation& seen, ClusterMemory& m
   });
   if (!due || pods.empty()) co_return;
 
-  etcd::Target to;
-  const bool tls = speaks_tls(seen.cluster);
-  if (tls) {
-    auto made = co_await identity(seen.cluster.key);
-    if (!made) {
-      log_.warn("members cannot be asked",
-                {{"cluster", seen.cluster.key}, {"error", made.error()}});
-      co_return;
-    }
-    to.identity = *made;
+  auto link = co_await link_.open(seen.cluster, runtime_.in(options_.ask_timeout));
+  if (!link) {
+    log_.warn("members cannot be asked", {{"cluster", seen.cluster.key}, {"error", link.error()}});
+    co_return;
   }
   auto depth = Depth::kStatus;
   if (everything || memory.ask_members)
@@ -239,24 +236,12 @@ Task<void> Observer::ask_members(const plan::Observation& seen, ClusterMemory& m
     answer.ordinal = pod.ordinal;
     answer.pod = pod.uid;
     answer.asked_at = now;
-    to.endpoint = (tls ? "https://" : "http://") + host_in_url(pod.ip) + ":" +
-                  std::to_string(api::kClientPort);
-    to.server_name = api::member_host(seen.cluster.key, pod.ordinal);
-    questions.push_back(ask(to, std::move(answer), depth));
+    questions.push_back(ask(MemberLink::to(*link, seen.cluster, pod), std::move(answer), depth));
   }
   auto answers = co_await rt::all(runtime_, std::move(questions));
   for (auto& answer : answers)
     if (answer) memory.answers[answer->ordinal] = std::move(*answer);
   memory.asked_at = now;
-}
-
-// Who the operator is towards the members.
-Task<Result<std::shared_ptr<const etcd::Identity>>> Observer::identity(ClusterKey key) {
-  const ObjectKey secret{key.ns, api::operator_tls_name(key.name)};
-  const auto view = caches_.secrets.find(secret);
-  if (!view) co_return fail(Code::kNotFound, "Secret " + secret.text() + " is not there");
-  co_return co_await identities_.get(secret, view->meta.resource_version,
-                                     runtime_.in(options_.ask_timeout));
 }
 
 // A member that does not answer is a fact, not a failure: the answer says why.

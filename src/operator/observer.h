@@ -2,7 +2,7 @@
 
 #include "etcd/api.h"
 #include "operator/caches.h"
-#include "operator/identities.h"
+#include "operator/member_link.h"
 #include "operator/memory.h"
 #include "plan/observation.h"
 
@@ -19,7 +19,7 @@ struct ObserverOptions {
 class Observer {
  public:
   Observer(rt::Runtime runtime, Caches& caches, kube::Client& client, etcd::Api& etcd,
-           Identities& identities, plan::OperatorFacts op, ObserverOptions options, Log log);
+           MemberLink& link, plan::OperatorFacts op, ObserverOptions options, Log log);
 
   // kNotFound if the cluster is not there any more. Members are asked when their turn has come,
   // when the last decision wanted it, or when a Pod has not been asked yet; `memory` keeps their
@@ -54,14 +54,13 @@ class Observer {
   void complete(plan::Observation& seen, const ClusterMemory& memory) const;
   Task<void> look_at_taken_names(ClusterMemory& memory);
   Task<void> ask_members(const plan::Observation& seen, ClusterMemory& memory, bool everything);
-  Task<Result<std::shared_ptr<const etcd::Identity>>> identity(ClusterKey key);
   Task<Result<plan::MemberAnswer>> ask(etcd::Target target, plan::MemberAnswer answer, Depth depth);
 
   rt::Runtime runtime_;
   Caches& caches_;
   kube::Client& client_;
   etcd::Api& etcd_;
-  Identities& identities_;
+  MemberLink& link_;
   plan::OperatorFacts op_;
   ObserverOptions options_;
   Log log_;

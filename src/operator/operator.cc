@@ -67,8 +67,10 @@ struct Operator::Parts {
         events(with, client, recorder_options(chosen, to)),
         caches(with, client, chosen.ns, to),
         identities(client),
-        observer(with, caches, client, etcd, identities, std::move(facts), chosen.observer, to),
-        executor(with, client, caches, observer, fence, keys, chosen.rules, chosen.executor, to),
+        link(caches, identities),
+        observer(with, caches, client, etcd, link, std::move(facts), chosen.observer, to),
+        executor(with, client, caches, observer, fence, keys, {etcd, link}, chosen.rules,
+                 chosen.executor, to),
         publisher(with, client, caches, fence, events, chosen.executor.call_timeout, to),
         controller(with, caches, observer, executor, publisher, chosen.rules, to) {}
 
@@ -82,6 +84,7 @@ struct Operator::Parts {
   kube::Recorder events;
   Caches caches;
   Identities identities;
+  MemberLink link;
   Observer observer;
   Executor executor;
   Publisher publisher;

@@ -25,6 +25,7 @@ const Right kClusterRights[] = {
     {"", "services", {"get", "list", "watch", "create", "patch"}},
     {"", "secrets", {"get", "list", "watch", "create", "patch"}},
     {"policy", "poddisruptionbudgets", {"get", "list", "watch", "create", "patch"}},
+    {"discovery.k8s.io", "endpointslices", {"list"}},
     {"events.k8s.io", "events", {"create", "patch"}},
 };
 

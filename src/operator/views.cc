@@ -308,6 +308,17 @@ void read(json::Reader& in, PodView& out) {
 void read(json::Reader& in, ServiceView& out) { read_shared(in, out, owned_in_service); }
 void read(json::Reader& in, BudgetView& out) { read_shared(in, out, owned_in_budget); }
 
+void read(json::Reader& in, EndpointsView& out) {
+  const auto add_addresses = [&](std::string_view key, json::Reader& value) {
+    if (key == "addresses")
+      value.items([&](json::Reader& address) { out.addresses.emplace_back(address.text()); });
+  };
+  in.fields([&](std::string_view key, json::Reader& value) {
+    if (key == "endpoints")
+      value.items([&](json::Reader& endpoint) { endpoint.fields(add_addresses); });
+  });
+}
+
 void read(json::Reader& in, SecretView& out) {
   in.fields([&](std::string_view key, json::Reader& value) {
     if (key == "metadata") {

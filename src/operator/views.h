@@ -95,6 +95,12 @@ template <class View>
   return view.cluster;
 }
 
+// An EndpointSlice: where somebody is sent.
+struct EndpointsView {
+  std::vector<std::string> addresses;
+};
+void read(json::Reader& in, EndpointsView& out);
+
 // The fingerprint of what we own in the spec of a Service or of a budget.
 [[nodiscard]] std::string owned_in_service(const json::Value& spec);
 [[nodiscard]] std::string owned_in_budget(const json::Value& spec);

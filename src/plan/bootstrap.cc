@@ -234,7 +234,7 @@ void form(const Situation& now, Finding& out) {
 void tell_ruin(const Situation& now, Finding& out) {
   auto current = now.current();
   bool all_lost = std::all_of(current.begin(), current.end(), [&](const Member* member) {
-    return is_lost(now, *member) || guard_misses_data(*member);
+    return !now.votes(*member) || is_lost(now, *member) || guard_misses_data(*member);
   });
   if (all_lost)
     out.verdicts.push_back(now.blocked(

@@ -75,7 +75,7 @@ Said degraded(const Situation& now, std::span<const Ruling> rulings,
   if (const auto* verdict = find_verdict(rulings, late))
     return yes(reason_of(*verdict).code,
                fmt::format("longer than expected: {}", reason_of(*verdict).message));
-  if (now.formed && status.ready_replicas < status.replicas)
+  if (now.formed && status.ready_replicas < now.count_voters())
     return yes("MembersNotReady", fmt::format("{} members are ready", status.ready));
   return no("AsExpected", "nothing is late, nothing is blocked");
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "plan/membership.h"
 #include "plan/rules.h"
 #include "plan/shared.h"
 #include "plan/situation.h"
@@ -12,13 +13,15 @@ namespace quorate::plan {
 namespace {
 
 constexpr std::array kRules{
-    Rule{"ownership", ownership}, Rule{"teardown", teardown},       Rule{"pause", pause},
-    Rule{"validity", validity},   Rule{"ensure", ensure},           Rule{"doubt", doubt},
-    Rule{"bootstrap", bootstrap}, Rule{"quorum loss", quorum_loss},
+    Rule{"ownership", ownership}, Rule{"teardown", teardown},   Rule{"pause", pause},
+    Rule{"validity", validity},   Rule{"ensure", ensure},       Rule{"doubt", doubt},
+    Rule{"settle", settle},       Rule{"bootstrap", bootstrap}, Rule{"quorum loss", quorum_loss},
+    Rule{"heal", heal},           Rule{"promote", promote},     Rule{"resize", resize},
 };
 
 // How soon to look again of ourselves; what changes in Kubernetes wakes us earlier.
 constexpr auto kFormingPause = std::chrono::milliseconds(500);
+constexpr auto kMembershipPause = std::chrono::seconds(1);
 constexpr auto kRetryPause = std::chrono::seconds(5);
 
 // Takes a rule's steps over, but no second disruptive one, and none at all if it may not be.
@@ -43,6 +46,11 @@ class StepCollector {
   bool disrupted_ = false;
 };
 
+// Rules that go step by step, each after a fresh look at the members.
+bool changes_members(std::string_view rule) {
+  return rule == "settle" || rule == "heal" || rule == "promote" || rule == "resize";
+}
+
 std::optional<Duration> next_look(const Situation& now, std::span<const Ruling> rulings) {
   std::optional<Duration> soonest;
   auto at_most = [&](Duration wait) {
@@ -57,6 +65,7 @@ std::optional<Duration> next_look(const Situation& now, std::span<const Ruling> 
         at_most(*deadline - now.seen.now.wall);
       // A refusal may have been lifted, a lost answer is worth another question.
       if (deadline_of(verdict) || std::holds_alternative<Acts>(verdict)) at_most(kRetryPause);
+      if (changes_members(ruling.rule)) at_most(kMembershipPause);
     }
   for (const auto& shared : now.seen.shared)
     if (shared.certificate && authority_of(shared.which) &&
@@ -97,6 +106,8 @@ Decision decide(const Observation& seen, std::span<const Rule> table) {
   decision.ask_members = now.formation && !now.formed;
   for (const auto& ruling : decision.rulings)
     decision.ask_members = decision.ask_members || !ruling.verdicts.empty();
+  decision.ask_endpoints =
+      now.formed && now.target && (find_leaver(now) || !find_lost(now).empty());
   return decision;
 }
 

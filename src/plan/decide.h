@@ -48,6 +48,8 @@ struct Decision {
   // Ask every member anew at the next look (linearizable member list and key count included): the
   // cluster is forming, or something is in doubt.
   bool ask_members = false;
+  // Look at the next time where clients are sent: somebody is to be removed.
+  bool ask_endpoints = false;
 };
 
 // The disruptive step of a decision; nullptr if it has none.

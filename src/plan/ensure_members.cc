@@ -5,6 +5,7 @@
 #include "api/names.h"
 #include "plan/formation.h"
 #include "plan/loss.h"
+#include "plan/membership.h"
 #include "plan/notes.h"
 #include "plan/pods.h"
 #include "plan/rules.h"
@@ -14,12 +15,14 @@
 // Records, volumes and Pods of known members, and what is written on them.
 //
 // Guarantees   a claim is made only for a member whose etcd cannot have run yet (`run` is set
-//              before that can be); a Pod only for a member whose volume is there and stays;
-//              a Pod of a formed cluster is told so. A member is labelled serving only when every
-//              witness of every member knows the cluster ID, and the member itself has just been
-//              verified; the label goes when its data is lost.
+//              before that can be); a Pod only for a member whose volume is there and stays, and
+//              for one that joins only when etcd lists it; a Pod of a formed cluster is told so. A
+//              member is labelled serving only when every witness of every member knows the
+//              cluster ID, and the member itself has just been verified as a voter; the label goes
+//              when its data is lost, or before it is removed.
 // Caveats      a member that loses its volume, or with an emptyDir its Pod, is not brought back
-//              here: under its old identity it would be an amnesiac voter (E1, E15).
+//              here: under its old identity it would be an amnesiac voter (E1, E15). `heal`
+//              replaces it.
 namespace quorate::plan {
 namespace {
 
@@ -68,6 +71,7 @@ class MemberEnsurer {
       spec.identity = now_.formed ? known_identity(now_, *member, nullptr) : member->identity;
       spec.version = *now_.target->version;
       spec.peer_url = peer_url_of(now_, member->ordinal);
+      if (member->listed && member->listed->learner) spec.role = api::MemberRole::kLearner;
       spec.run = member->may_run();
       if (spec.run && member->claim) spec.volume_uid = member->claim->uid;
       records_.steps.push_back(CreateRecord{member->name, std::move(spec)});
@@ -123,9 +127,8 @@ class MemberEnsurer {
     // What has formed is written down first: then it is known what stands.
     const bool just_formed = !now_.formed && prove_formed(now_);
     for (const auto* member : current_) {
-      if (is_lost(now_, *member)) {
-        if (now_.formed) tell_loss(*member);
-      } else if (member->pod) {
+      if (is_lost(now_, *member) || has_left(now_, *member)) continue;  // `heal`, `settle`
+      if (member->pod) {
         existing_pod(*member);
       } else if (!just_formed) {
         missing_pod(*member);
@@ -136,17 +139,20 @@ class MemberEnsurer {
 
   void missing_pod(const Member& member) {
     if (!member.record || member.record->deleting || !pods_can_start(now_)) return;
-    if (is_taken("Pod " + member.name)) return;
+    // etcd has to know it first (E14).
+    const bool joins = member.identity.joins();
     bool first = !member.record->spec.run;
+    if (joins && first && !member.listed) return;
+    if (is_taken("Pod " + member.name)) return;
     if (now_.target->storage.claim) {
-      if (member.claim && member.claim->deleting) return;  // said above
-      if (first && !prepared()) return;
-    } else if (!recorded()) {
+      if (!member.claim || member.claim->deleting) return;  // said above
+      if (first && !joins && !prepared()) return;
+    } else if (!joins && !recorded()) {
       return;
     }
     if (member.record->spec.version != *now_.target->version) {
       note_version(member);
-    } else if (now_.target->storage.claim) {
+    } else if (now_.target->storage.claim || joins) {
       if (first) allow_run(member);
       create_pod(member, make_open_state(now_, member), first);
     } else {
@@ -194,10 +200,11 @@ class MemberEnsurer {
       rest_.steps.push_back(RemoveFinishedPod{member.pod->name, member.pod->uid});
       return;
     }
-    if (now_.formed && guard_misses_data(member)) {
-      tell_loss(member);
-    } else if (auto trouble = find_trouble(member)) {
+    if (now_.formed && guard_misses_data(member)) return;  // `heal`
+    if (auto trouble = find_trouble(member)) {
       wait(trouble->code, trouble->message);
+    } else if (now_.formed && member.answer && member.answer->learner) {
+      return;  // `promote`
     } else if (now_.formed && !(now_.verified(member) && member.pod->ready)) {
       wait("MemberStarting", fmt::format("{} does not answer as a ready member yet", member.name));
     } else if (now_.formed && member.answer->version != now_.target->version->text()) {
@@ -207,24 +214,20 @@ class MemberEnsurer {
     }
   }
 
-  void tell_loss(const Member& member) {
-    auto report = guard_report(member);
-    verdicts_.push_back(
-        now_.blocked("ensure", "MemberDataLost",
-                     fmt::format("{} has lost its data ({}); replacing a member is not there yet",
-                                 member.name, report ? report->reason : "its volume is gone")));
-  }
-
   // ---- Clients ----
 
   // Taken away only for what Kubernetes or the guard says: that a member does not answer us is no
   // reason to keep clients from it, whom it may answer.
   void serving() {
     bool noted = notes_.empty();
+    const auto* leaver = find_leaver(now_);
+    // Who is about to leave is known only when the members can be asked.
+    const bool leaving = now_.count_voters() > now_.target->replicas && !now_.roster;
     for (const auto* member : current_) {
       if (!member->pod || member->pod->deleting) continue;
-      const bool lost = is_lost(now_, *member) || guard_misses_data(*member);
-      const bool fit = noted && now_.verified(*member) && member->identity.started && !lost;
+      const bool lost = is_beyond_return(now_, *member) || member == leaver;
+      const bool fit = noted && now_.verified(*member) && now_.votes(*member) &&
+                       member->identity.started && !lost && !leaving;
       if (member->pod->serving ? lost : fit)
         serving_.steps.push_back(SetServing{member->pod->name, member->pod->uid, fit});
     }

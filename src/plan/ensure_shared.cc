@@ -52,6 +52,7 @@ class SharedEnsurer {
 
   void apply(Shared which, const SharedFacts* there) {
     int members = now_.formation ? now_.formation->size : now_.target->replicas;
+    if (now_.formed) members = std::max(now_.count_voters(), now_.target->replicas);
     int least = which == Shared::kDisruptionBudget ? members / 2 + 1 : 0;
     auto rendered = fingerprint_of(which, now_, least);
     if (there && !there->drifted && there->rendered == rendered) return;

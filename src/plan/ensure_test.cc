@@ -169,7 +169,7 @@ TEST(EnsureMembers, NeverMakesALostVolumeAnew) {
   auto decision = world.decide();
   EXPECT_THAT(steps_of<CreateClaim>(decision), IsEmpty());
   EXPECT_THAT(steps_of<CreatePod>(decision), IsEmpty());
-  EXPECT_THAT(message_of(decision, "MemberDataLost"), HasSubstr("c-1 has lost its data"));
+  EXPECT_THAT(message_of(decision, "RemovingMember"), HasSubstr("c-1 has lost its data"));
   EXPECT_EQ(condition(*decision.status, "Degraded"), "True");
 }
 
@@ -188,7 +188,7 @@ TEST(EnsureMembers, DoesNotMountAVolumeOfAnotherUid) {
   world.claim("data-c-1")->uid = Uid("another");  // deleted, and made again by somebody
   auto decision = world.decide();
   EXPECT_THAT(steps_of<CreatePod>(decision), IsEmpty());
-  EXPECT_THAT(codes_of(decision, "ensure"), Contains("MemberDataLost"));
+  EXPECT_THAT(codes_of(decision, "heal"), Contains("RemovingMember"));
 }
 
 TEST(EnsureMembers, DoesNotBringAPodBoundMemberBack) {
@@ -199,7 +199,7 @@ TEST(EnsureMembers, DoesNotBringAPodBoundMemberBack) {
   world.answer();
   auto decision = world.decide();
   EXPECT_THAT(steps_of<CreatePod>(decision), IsEmpty());
-  EXPECT_THAT(codes_of(decision, "ensure"), Contains("MemberDataLost"));
+  EXPECT_THAT(codes_of(decision, "heal"), Contains("RemovingMember"));
 }
 
 TEST(EnsureMembers, TellsWhatTheGuardFound) {

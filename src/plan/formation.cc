@@ -15,7 +15,9 @@ std::string peer_url_of(const Situation& now, Ordinal ordinal) {
 
 std::string initial_cluster(const Situation& now) {
   std::string out;
-  for (const auto* member : now.current()) {
+  for (const auto& one : now.members) {
+    const auto* member = &one;
+    if (now.roster ? !member->listed : !now.is_current(*member) || member->is_pending()) continue;
     if (!out.empty()) out += ',';
     out += member->name + '=' + peer_url_of(now, member->ordinal);
   }
@@ -65,20 +67,22 @@ std::optional<FormedProof> prove_formed(const Situation& now) {
 api::Identity known_identity(const Situation& now, const Member& member, const FormedProof* proof) {
   auto identity = member.identity;
   if (!identity.cluster_id) identity.cluster_id = proof ? proof->cluster_id : now.cluster_id;
-  const std::vector<ListedMember>* list = proof ? &proof->members : nullptr;
-  if (!list && now.live_answer(member) && member.answer->members &&
-      is_list_of_formation(now, *member.answer->members))
-    list = &*member.answer->members;
-  if (list) {
-    if (const auto* listed = find_listed(now, *list, member.ordinal)) {
-      if (!identity.member_id) identity.member_id = listed->id;
-      if (identity.member_id == listed->id) identity.started = identity.started || listed->started;
-    }
+  const auto* listed = proof ? find_listed(now, proof->members, member.ordinal) : member.listed;
+  if (listed) {
+    if (!identity.member_id) identity.member_id = listed->id;
+    if (identity.member_id == listed->id) identity.started = identity.started || listed->started;
   }
   bool answers = member.answer && member.answer->cluster_id == identity.cluster_id &&
                  identity.member_id == member.answer->member_id;
   identity.started = identity.started || answers;
+  identity.removed = identity.removed || has_left(now, member);
   return identity;
+}
+
+bool has_left(const Situation& now, const Member& member) {
+  if (!now.roster || member.listed || !now.strangers.empty()) return false;
+  if (!now.is_of_formation(member) || !member.exists()) return false;
+  return member.identity.member_id || !member.identity.joins();
 }
 
 }  // namespace quorate::plan

@@ -9,7 +9,8 @@
 // What a formation's members are, and when it has formed.
 namespace quorate::plan {
 
-// The members' static initial-cluster: c-0=https://...,c-1=https://...
+// The members as etcd's initial-cluster: c-0=https://...,c-1=https://... Those of the formation;
+// once it has formed, those whom the roster lists, or else all that are known to have been added.
 [[nodiscard]] std::string initial_cluster(const Situation& now);
 [[nodiscard]] std::string peer_url_of(const Situation& now, Ordinal ordinal);
 
@@ -36,5 +37,13 @@ struct FormedProof {
 // and what the proof or its own verified answer adds.
 [[nodiscard]] api::Identity known_identity(const Situation& now, const Member& member,
                                            const FormedProof* proof);
+
+// The member is known to have been one, and is none any more.
+//
+// Guarantees   said only by a roster that was read linearizably in this attempt through a voter of
+//              this very cluster, which has neither the member's ID nor its peer URL. etcd never
+//              lists an ID again that it has removed, so this cannot become untrue; whoever was
+//              not yet added (Member::is_pending) is not meant.
+[[nodiscard]] bool has_left(const Situation& now, const Member& member);
 
 }  // namespace quorate::plan

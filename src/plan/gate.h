@@ -39,7 +39,64 @@ class QuorumGate {
   // Guarantees   its volume stays, and the new Pod mounts the same one; there is no quorum yet that
   //              could be lost.
   [[nodiscard]] static Answer replace_unformed_pod(const Situation& now, const Member& member);
+
+  // ---- Of formed clusters (gate_members.cc) ----
+  //
+  // All of them demand that nobody doubts the cluster's identity; that the roster was read
+  // linearizably in this attempt, is one and the same whoever read it, and holds nobody unknown;
+  // that a leader stands; and that no earlier step of ours is unresolved. So at most one change of
+  // membership is ever under way.
+
+  // To add a member without a vote.
+  //
+  // Guarantees   no other learner is there; every voter is healthy, so that the member can be
+  //              promoted; or, with five voters and more, as many as etcd wants connected for an
+  //              addition (E6). A member that never starts costs nothing: it has no vote (E7).
+  [[nodiscard]] static Answer add_learner(const Situation& now, const Member& member);
+
+  // To give a learner its vote.
+  //
+  // Guarantees   every voter is healthy, and the learner has applied about what the leader has. So
+  //              the larger quorum stands from the first moment, and one member may fail right
+  //              after it as before (but for the way from one to two, which cannot be without).
+  [[nodiscard]] static Answer promote_learner(const Situation& now, const Member& learner);
+
+  // To let another voter lead, before `from` is disturbed.
+  //
+  // Guarantees   both are healthy voters.
+  [[nodiscard]] static Answer move_leader(const Situation& now, const Member& from,
+                                          const Member& to);
+
+  // To take a member off the list.
+  //
+  // Guarantees   It does not lead, and no client is sent to it. Without it the others stand by
+  //              themselves: each of them that is counted on answered a linearizable read in this
+  //              attempt and names the same leader, which is not the victim; a read through the
+  //              victim, or one that the victim's vote may have confirmed, proves nothing (E17).
+  //              A healthy voter goes only if every other voter is healthy; one that cannot be
+  //              counted on, if the healthy ones are a quorum before and after. A learner goes
+  //              whenever a quorum is healthy: it has no vote.
+  // Assumptions  strict-reconfig-check is on, and etcd looks itself once more.
+  // Caveats      what fails between our reads and the commit is not seen. The quorum that is left
+  //              is one of members that all were healthy a moment ago.
+  [[nodiscard]] static Answer remove_member(const Situation& now, const Member& victim);
+
+  // To delete Pod, volume and record of a member that was removed.
+  //
+  // Guarantees   every witness of it that is there says that it was removed, which was written
+  //              after a quorum said so; and the roster of this attempt has neither its ID nor its
+  //              peer URL.
+  [[nodiscard]] static Answer discard_member(const Situation& now, const Member& member);
+
+ private:
+  // Whether membership may be touched at all; the reason why not.
+  [[nodiscard]] static tl::expected<void, Reason> may_touch_membership(const Situation& now);
+  [[nodiscard]] static Permit permit(const Situation& now, Disruption disruption,
+                                     std::string proof);
 };
+
+// Why clients may still be sent to this member's Pod; nothing if they are not.
+[[nodiscard]] std::optional<Reason> find_clients(const Situation& now, const Member& member);
 
 // Whether etcd can ever have run as this member.
 [[nodiscard]] bool may_have_started(const Member& member);

@@ -186,6 +186,7 @@ struct MemberAnswer {
   bool learner = false;
   RaftIndex applied;
   RaftTerm term;
+  bool corrupt = false;  // it knows of an alarm that data is corrupt, its own or another's
 
   // From linearizable reads through this member; absent if not asked or not answered. They prove a
   // quorum.
@@ -212,6 +213,8 @@ struct Observation {
   std::vector<PodFacts> pods;
   std::vector<SharedFacts> shared;
   std::vector<MemberAnswer> answers;  // at most one a member: the newest
+  // Addresses that the EndpointSlices of the client Service hold; absent = not looked at.
+  std::optional<std::vector<std::string>> endpoints;
   std::vector<Refusal> refusals;
   // Objects of this cluster that are there and could not be read, each with the reason: what they
   // would have said is not known.

@@ -14,6 +14,11 @@ enum class Disruption {
   kAbandonFormation,    // give up a formation that never formed
   kDiscardFormation,    // delete what is left of one that was given up
   kReplaceUnformedPod,  // stop a Pod of a cluster that has not formed, its volume kept
+  kAddLearner,          // tell etcd of one more member, which has no vote
+  kPromoteLearner,      // give it a vote
+  kMoveLeader,          // let another lead
+  kRemoveMember,        // take a member off etcd's list, for good
+  kDiscardMember,       // delete what is left of one that was removed
 };
 
 // Leave to do one disruptive thing. Only the quorum gate makes it, from facts; every step that

@@ -72,7 +72,10 @@ std::string fingerprint(const PodShape& shape) {
 
 PodState make_state(const Situation& now, const Member& member, const FormedProof* proof) {
   PodState state;
-  state.initial_cluster = initial_cluster(now);
+  // etcd reads it only where it has no log yet (E14). A member that has one is left in peace when
+  // others come and go.
+  const bool settled = now.formed && member.pod && (member.identity.started || !now.roster);
+  if (!settled) state.initial_cluster = initial_cluster(now);
   state.identity = now.formed || proof ? known_identity(now, member, proof) : member.identity;
   return state;
 }
@@ -85,7 +88,8 @@ PodState make_open_state(const Situation& now, const Member& member) {
 
 bool shows(const PodFacts& pod, const PodState& state) {
   return pod.formation_open == state.formation_open &&
-         pod.initial_cluster == initial_cluster_fingerprint(state.initial_cluster) &&
+         (!state.initial_cluster ||
+          pod.initial_cluster == initial_cluster_fingerprint(*state.initial_cluster)) &&
          pod.identity.value_or(api::Identity{}) == state.identity;
 }
 

@@ -33,6 +33,7 @@ api::Identity any_identity(Ordinal ordinal) {
   });
   identity.member_id = maybe([] { return MemberId(pick<std::uint64_t>({0x100, 0x101, 0})); });
   identity.started = any_flag();
+  identity.removed = pick({false, false, false, true});
   return identity;
 }
 
@@ -84,6 +85,8 @@ PodFacts any_pod() {
   pod.formation_open = any_flag();
   pod.rendered = api::any_word();
   pod.serving = any_flag();
+  pod.voter = any_flag();
+  if (any_flag()) pod.ip = "10.0.0.1";
   pod.phase = pick({PodPhase::kPending, PodPhase::kRunning, PodPhase::kFailed});
   pod.ready = any_flag();
   if (any_flag()) pod.etcd.waiting = pick<std::string>({"CrashLoopBackOff", "ErrImagePull"});
@@ -105,6 +108,9 @@ MemberAnswer any_answer(const World& world) {
   answer.cluster_id = ClusterId(pick<std::uint64_t>({0xcafe, 0xcafe, 0xbeef}));
   answer.member_id = MemberId(pick<std::uint64_t>({0x100, 0x101, 0x102}));
   answer.leader = maybe([] { return MemberId(0x100); });
+  answer.learner = pick({false, false, true});
+  answer.applied = RaftIndex(pick<std::uint64_t>({0, 0, 100'000}));
+  answer.corrupt = pick({false, false, false, true});
   answer.version = pick<std::string>({"3.6.16", "", "junk"});
   answer.keys = maybe([] { return std::int64_t{any_number(0, 2)}; });
   if (any_flag()) {
@@ -148,6 +154,7 @@ World hostile_world() {
   for (auto which : kAllShared)
     if (any_flag()) seen.shared.push_back(any_shared(which));
   for (int i = any_number(0, 4); i > 0; --i) seen.answers.push_back(any_answer(world));
+  if (any_flag()) seen.endpoints = std::vector<std::string>{"10.0.0.1"};
   if (any_flag()) seen.taken_names = {"Pod c-0"};
   if (pick({false, false, false, true})) seen.unreadable = {"EtcdMember c-1 cannot be read"};
   if (any_flag()) seen.refusals = {{"Pod c-1", "create", "no", false, {}}};
@@ -160,7 +167,7 @@ World hostile_world() {
 void disturb(World& world) {
   auto ordinal = std::to_string(any_number(0, 5));
   auto name = "c-" + ordinal;
-  switch (any_number(0, 14)) {
+  switch (any_number(0, 18)) {
     case 0:
       world.delete_pod(name);
       break;
@@ -207,6 +214,20 @@ void disturb(World& world) {
     case 13:
       world.edit([](api::ClusterSpec& spec) { spec.image.tag = api::any_word(); });
       break;
+    case 14:
+    case 15:
+      world.edit([](api::ClusterSpec& spec) { spec.replicas = any_number(1, 5); });
+      break;
+    case 16: {
+      auto& list = world.list();
+      if (list.size() > 1) list.pop_back();
+      break;
+    }
+    case 17:
+      if (world.seen.cluster.status)
+        world.seen.cluster.status->intent =
+            api::IntentStatus{7, "remove member 1 (c-1)", {}, world.seen.now.wall};
+      break;
     default:
       world.run_pods();
       world.answer();
@@ -215,7 +236,7 @@ void disturb(World& world) {
 
 World disturbed_world() {
   api::ClusterSpec spec;
-  spec.replicas = pick({1, 2, 3});
+  spec.replicas = pick({1, 2, 3, 5});
   if (any_flag()) spec.storage = {std::nullopt, api::EmptyDirStorage{}, {}};
   World world(spec);
   for (int i = any_number(0, 12); i > 0; --i) {
@@ -329,6 +350,9 @@ TEST(Properties, NoFormationIsOpenOnceAnyWitnessSaysFormed) {
               known || (claim.identity && api::same_member(*claim.identity, record->spec.identity));
         for (const auto& pod : world.seen.pods)
           known = known || (pod.identity && api::same_member(*pod.identity, record->spec.identity));
+        // But somebody who joins it.
+        known = known || (record->spec.identity.joins() && record->spec.identity.cluster_id &&
+                          record->spec.role == api::MemberRole::kLearner && !record->spec.run);
         RC_ASSERT(known);
       }
       RC_ASSERT(!std::holds_alternative<AbandonFormation>(step));
@@ -348,6 +372,74 @@ TEST(Properties, WhatCarriesAClusterIdIsNeverDeleted) {
       for (const auto& claim : world.seen.claims)
         for (const auto& victim : discard->claims)
           RC_ASSERT(victim.uid != claim.uid || !formed_uid(claim.identity));
+    });
+  });
+}
+
+const MemberAnswer* answer_of(const World& world, MemberId id) {
+  for (const auto& answer : world.seen.answers)
+    if (answer.answered && answer.member_id == id && answer.asked_at >= world.seen.began)
+      return &answer;
+  return nullptr;
+}
+
+// Etcd is told of a change only through a member that spoke in this very attempt, and only if
+// nothing else of ours is under way.
+TEST(Properties, MembershipIsChangedOnlyOnFreshWordAndNeverWhileAnythingIsUnresolved) {
+  holds_always("fresh", [](const World& world, const Decision& decision) {
+    const auto* step = disruptive_step(decision);
+    if (!step) return;
+    const Contact* via = nullptr;
+    if (const auto* one = std::get_if<AddLearner>(step)) via = &one->via;
+    if (const auto* one = std::get_if<PromoteLearner>(step)) via = &one->via;
+    if (const auto* one = std::get_if<RemoveMember>(step)) via = &one->via;
+    if (const auto* one = std::get_if<MoveLeader>(step)) via = &one->via;
+    if (!via) return;
+    const auto* leader = answer_of(world, via->member);
+    RC_ASSERT(leader);
+    RC_ASSERT(leader->leader == via->member);
+    RC_ASSERT(leader->members.has_value());
+    const auto& intent = world.seen.cluster.status->intent;
+    RC_ASSERT(!intent || intent->since + std::chrono::seconds(15) <= world.seen.now.wall ||
+              intent->since - std::chrono::seconds(15) >= world.seen.now.wall);
+  });
+}
+
+// Those who stay are a quorum by their own word, before and after, and the leader stays.
+TEST(Properties, NobodyIsRemovedWithoutWhomTheOthersDoNotStand) {
+  holds_always("quorum", [](const World& world, const Decision& decision) {
+    const auto* step = disruptive_step(decision);
+    const auto* removal = step ? std::get_if<RemoveMember>(step) : nullptr;
+    if (!removal) return;
+    RC_ASSERT(removal->id != removal->via.member);
+    const auto* leader = answer_of(world, removal->via.member);
+    int voters = 0, left = 0, healthy = 0;
+    for (const auto& member : *leader->members) {
+      if (member.learner) continue;
+      ++voters;
+      if (member.id == removal->id) continue;
+      ++left;
+      const auto* answer = answer_of(world, member.id);
+      healthy += answer && answer->members && answer->leader == removal->via.member;
+    }
+    RC_ASSERT(left >= 1);
+    RC_ASSERT(healthy >= left / 2 + 1);
+    RC_ASSERT(healthy >= voters / 2 + 1);
+    for (const auto& pod : world.seen.pods)
+      if (pod.name == removal->name) RC_ASSERT(!pod.serving);
+  });
+}
+
+TEST(Properties, WhoWasRemovedNeverRunsAgainAndIsDeletedOnlyThen) {
+  holds_always("removed", [](const World& world, const Decision& decision) {
+    std::set<Uid> removed;
+    for (const auto& claim : world.seen.claims)
+      if (claim.identity && claim.identity->removed) removed.insert(claim.uid);
+    for_each_step(decision, [&](const Step& step) {
+      if (const auto* create = std::get_if<CreatePod>(&step))
+        RC_ASSERT(!create->state.identity.removed);
+      if (const auto* discard = std::get_if<DiscardMember>(&step))
+        for (const auto& victim : discard->claims) RC_ASSERT(removed.contains(victim.uid));
     });
   });
 }
@@ -379,6 +471,12 @@ TEST(Properties, NothingOfAnotherClusterIsTouched) {
       if (const auto* one = std::get_if<GrowClaim>(&step)) untouched(one->claim_uid);
       if (const auto* one = std::get_if<RemoveFinishedPod>(&step)) untouched(one->pod_uid);
       if (const auto* one = std::get_if<ReplaceUnformedPod>(&step)) untouched(one->pod.uid);
+      if (const auto* one = std::get_if<NoteRole>(&step)) untouched(one->record_uid);
+      if (const auto* one = std::get_if<NoteLastOrdinal>(&step)) untouched(one->record_uid);
+      if (const auto* one = std::get_if<SetVoter>(&step)) untouched(one->pod_uid);
+      if (const auto* one = std::get_if<DiscardMember>(&step))
+        for (const auto* victims : {&one->pods, &one->claims, &one->records})
+          for (const auto& victim : *victims) untouched(victim.uid);
       if (const auto* one = std::get_if<DiscardFormation>(&step))
         for (const auto* victims : {&one->pods, &one->claims, &one->records})
           for (const auto& victim : *victims) untouched(victim.uid);
@@ -452,7 +550,7 @@ TEST(Properties, ADisturbedClusterSettles) {
       if (pod.etcd.waiting && pod.etcd.last && pod.etcd.last->exit_code < 64) pod.etcd = {};
     std::erase_if(world.seen.pods, [](const PodFacts& pod) { return pod.deleting; });
     int quiet = 0;
-    for (int i = 0; i < 80 && quiet < 2; ++i) {
+    for (int i = 0; i < 150 && quiet < 2; ++i) {
       world.advance(std::chrono::seconds(20));
       world.run_pods();
       world.answer();

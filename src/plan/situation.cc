@@ -35,8 +35,12 @@ const Foreign* Situation::find_foreign(std::string_view object) const {
   return found == foreign.end() ? nullptr : &*found;
 }
 
-bool Situation::is_current(const Member& member) const {
+bool Situation::is_of_formation(const Member& member) const {
   return formation && member.identity.formation == *formation;
+}
+
+bool Situation::is_current(const Member& member) const {
+  return is_of_formation(member) && !member.identity.removed;
 }
 
 std::vector<const Member*> Situation::current() const {
@@ -49,7 +53,14 @@ std::vector<const Member*> Situation::current() const {
 std::vector<const Member*> Situation::abandoned() const {
   std::vector<const Member*> out;
   for (const auto& member : members)
-    if (!is_current(member)) out.push_back(&member);
+    if (!is_of_formation(member)) out.push_back(&member);
+  return out;
+}
+
+std::vector<const Member*> Situation::removed() const {
+  std::vector<const Member*> out;
+  for (const auto& member : members)
+    if (is_of_formation(member) && member.identity.removed) out.push_back(&member);
   return out;
 }
 
@@ -64,11 +75,29 @@ bool Situation::verified(const Member& member) const {
          member.answer->leader.has_value();
 }
 
+bool Situation::votes(const Member& member) const {
+  if (roster) return member.listed && !member.listed->learner;
+  return !member.record || member.record->spec.role == api::MemberRole::kVoter;
+}
+
+int Situation::count_voters() const {
+  const auto all = current();
+  return static_cast<int>(
+      std::count_if(all.begin(), all.end(), [&](const Member* member) { return votes(*member); }));
+}
+
+bool Situation::unresolved() const {
+  const auto& status = seen.cluster.status;
+  if (!formed || !status || !status->intent) return false;
+  const auto age = seen.now.wall - status->intent->since;
+  return age < kUnresolvedFor && age > -kUnresolvedFor;
+}
+
 Situation::Quorum Situation::quorum() const {
   Quorum out;
-  out.voters = formation ? formation->size : 0;
+  out.voters = count_voters();
   for (const auto* member : current()) {
-    if (!verified(*member)) continue;
+    if (!verified(*member) || !votes(*member)) continue;
     ++out.answering;
     out.confirmed =
         out.confirmed || member->pod->ready || member->answer->members || member->answer->keys;
@@ -104,6 +133,8 @@ Situation make_situation(const Observation& seen) {
   join_members(now);
   find_formation(now);
   believe_witnesses(now);
+  find_roster(now);
+  list_absent_members(now);
   choose_target(now);
   const auto& status = seen.cluster.status;
   if (status && !status->operator_identity.empty()) {
@@ -164,6 +195,7 @@ void join_records(Situation& now) {
     auto& member = member_at(now, said.ordinal);
     take_identity(member, said, !member.exists());
     member.record = &record;
+    if (record.spec.last_ordinal) note_ordinal(now, *record.spec.last_ordinal);
   }
 }
 
@@ -248,15 +280,11 @@ void suspect(Situation& now, std::string why) {
   if (now.contradiction.empty()) now.contradiction = std::move(why);
 }
 
-// A formation's members that have nothing left are listed, too.
-void list_absent_members(Situation& now) {
-  for (int i = 0; i < now.formation->size; ++i) {
-    auto& member = member_at(now, Ordinal(now.formation->first.value() + i));
-    if (member.exists()) continue;
-    member.identity.cluster_uid = now.seen.cluster.uid;
-    member.identity.ordinal = member.ordinal;
-    member.identity.formation = *now.formation;
-  }
+// Who joins comes after those who formed the cluster, and knows its ID from the beginning.
+bool can_be_of(const api::Formation& formation, const api::Identity& identity) {
+  if (formation.contains(identity.ordinal)) return true;
+  return identity.ordinal.value() - formation.first.value() >= formation.size &&
+         identity.cluster_id.has_value();
 }
 
 }  // namespace
@@ -271,7 +299,7 @@ void find_formation(Situation& now) {
     if (member.contradicted)
       suspect(now, fmt::format("record, claim and Pod of {} do not speak of the same member",
                                member.name));
-    if (!is_sound(formation) || !formation.contains(member.ordinal)) {
+    if (!is_sound(formation) || !can_be_of(formation, member.identity)) {
       suspect(now, fmt::format("{} says it belongs to a formation that cannot be", member.name));
       continue;
     }
@@ -288,7 +316,6 @@ void find_formation(Situation& now) {
   now.last_formation = std::max(now.last_formation, highest->number);
   if (given_up) return;
   now.formation = highest;
-  list_absent_members(now);
 }
 
 // ---- Witnesses ----
@@ -336,11 +363,107 @@ void believe_witnesses(Situation& now) {
       believe(now, member.record->spec.identity.cluster_id, "EtcdMember " + member.name);
     if (member.claim) believe(now, member.claim->identity->cluster_id, "claim of " + member.name);
     if (member.pod) believe(now, member.pod->identity->cluster_id, "Pod " + member.name);
-    if (member.identity.cluster_id && !now.is_current(member))
+    if (member.identity.cluster_id && !now.is_of_formation(member))
       suspect(now, fmt::format("{} has a cluster ID, but its formation {} was given up",
                                member.name, member.identity.formation.number));
   }
   compare_answers(now);
+}
+
+// ---- The roster, and members of which nothing is left ----
+
+namespace {
+
+// The ordinal of the member that has this address; nothing if no member of ours can have it.
+std::optional<Ordinal> ordinal_of(const Situation& now, const ListedMember& listed) {
+  if (listed.peer_urls.size() != 1) return std::nullopt;
+  const auto& url = listed.peer_urls.front();
+  const auto& key = now.seen.cluster.key;
+  auto host = url.find("://");
+  if (host == std::string::npos) return std::nullopt;
+  auto name = url.substr(host + 3, url.find('.', host) - host - 3);
+  auto ordinal = api::ordinal_of_member_name(key.name, name);
+  if (!ordinal || *ordinal < now.formation->first || ordinal->value() > kMaxOrdinal)
+    return std::nullopt;
+  bool ours =
+      url == api::peer_url(key, *ordinal, true) || url == api::peer_url(key, *ordinal, false);
+  return ours ? ordinal : std::nullopt;
+}
+
+bool same_members(const std::vector<ListedMember>& a, const std::vector<ListedMember>& b) {
+  auto has = [&](const ListedMember& wanted) {
+    return std::any_of(b.begin(), b.end(), [&](const ListedMember& one) {
+      return one.id == wanted.id && one.learner == wanted.learner &&
+             one.peer_urls == wanted.peer_urls;
+    });
+  };
+  return a.size() == b.size() && std::all_of(a.begin(), a.end(), has);
+}
+
+// A list that a voter of this very cluster read in this attempt, and in which it stands itself.
+const std::vector<ListedMember>* roster_of(const Situation& now, const Member& member) {
+  if (!now.is_current(member) || !now.live_answer(member) || !member.answer->members)
+    return nullptr;
+  const auto& answer = *member.answer;
+  if (answer.cluster_id != *now.cluster_id || answer.learner) return nullptr;
+  if (member.identity.member_id && answer.member_id != *member.identity.member_id) return nullptr;
+  bool listed = std::any_of(answer.members->begin(), answer.members->end(),
+                            [&](const ListedMember& one) { return one.id == answer.member_id; });
+  return listed ? &*answer.members : nullptr;
+}
+
+// A member of which nothing is left.
+void add_absent(Situation& now, Ordinal ordinal) {
+  auto& member = member_at(now, ordinal);
+  if (member.exists()) return;
+  member.identity.cluster_uid = now.seen.cluster.uid;
+  member.identity.ordinal = member.ordinal;
+  member.identity.formation = *now.formation;
+  if (now.formed) member.identity.cluster_id = now.cluster_id;
+}
+
+}  // namespace
+
+void find_roster(Situation& now) {
+  if (!now.formed || !now.formation) return;
+  for (const auto& member : now.members) {
+    const auto* list = roster_of(now, member);
+    if (!list) continue;
+    now.rosters_differ = now.roster && !same_members(*now.roster, *list);
+    now.roster = list;
+    if (now.rosters_differ) break;
+  }
+  if (now.rosters_differ) now.roster = nullptr;
+  if (!now.roster) return;
+  for (const auto& listed : *now.roster) {
+    auto ordinal = ordinal_of(now, listed);
+    if (!ordinal) {
+      now.strangers.push_back(fmt::format("{} ({})", listed.id.text(), listed.name));
+      continue;
+    }
+    add_absent(now, *ordinal);
+    auto& member = member_at(now, *ordinal);
+    bool another = member.identity.member_id && *member.identity.member_id != listed.id;
+    if (another || member.listed || !now.is_of_formation(member))
+      now.strangers.push_back(fmt::format("{} ({})", listed.id.text(), member.name));
+    else
+      member.listed = &listed;
+  }
+}
+
+// Those of a formation that did not form yet; of one that did, whom the roster lists (above) or,
+// while nobody can be asked, status.
+void list_absent_members(Situation& now) {
+  if (!now.formation || now.roster) return;
+  if (!now.formed)
+    for (int i = 0; i < now.formation->size; ++i)
+      add_absent(now, Ordinal(now.formation->first.value() + i));
+  if (!now.formed || !now.seen.cluster.status) return;
+  for (const auto& member : now.seen.cluster.status->members) {
+    auto ordinal = api::ordinal_of_member_name(now.seen.cluster.key.name, member.name);
+    if (ordinal && *ordinal >= now.formation->first && ordinal->value() <= kMaxOrdinal)
+      add_absent(now, *ordinal);
+  }
 }
 
 }  // namespace quorate::plan

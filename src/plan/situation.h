@@ -23,6 +23,7 @@ struct Member {
   const ClaimFacts* claim = nullptr;
   const PodFacts* pod = nullptr;
   const MemberAnswer* answer = nullptr;  // of that Pod, given, and fresh; etcd still runs in it
+  const ListedMember* listed = nullptr;  // its entry in the roster, by its peer URL
 
   api::Identity identity;     // merged from record, claim and Pod
   bool contradicted = false;  // they say different things
@@ -31,6 +32,10 @@ struct Member {
   // Its Pod may exist: the claim, if it has one, was there before. Without a record, what is there
   // says so: only a claim or Pod can be left of a member that once had a record.
   bool may_run() const { return record ? record->spec.run : claim || pod; }
+  // A record was written so that it joins, and etcd was not seen to know it yet.
+  bool is_pending() const {
+    return record && !listed && identity.joins() && !identity.member_id && !identity.started;
+  }
   // The volume that its record names is not there: its data is lost.
   bool volume_lost() const;
 };
@@ -63,7 +68,12 @@ struct Situation {
   // The formation under way, or the one that formed: the highest number, unless it was abandoned.
   std::optional<api::Formation> formation;
   int last_formation = 0;  // the highest number seen anywhere, abandoned or not
-  Ordinal next_ordinal;    // one above the highest seen anywhere
+  // The member list of a formed cluster, as its members read it linearizably in this attempt;
+  // nullptr if none did, or if two of them read different ones.
+  const std::vector<ListedMember>* roster = nullptr;
+  bool rosters_differ = false;
+  std::vector<std::string> strangers;  // entries of the roster that no member of ours can be
+  Ordinal next_ordinal;                // one above the highest seen anywhere
 
   bool claimed = false;           // our cluster, as its status says
   bool claimed_by_other = false;  // another operator's
@@ -73,9 +83,12 @@ struct Situation {
   bool is_ours(const SharedFacts& shared) const;
   const Foreign* find_foreign(std::string_view object) const;
 
+  bool is_of_formation(const Member& member) const;
   bool is_current(const Member& member) const;
-  std::vector<const Member*> current() const;    // of the formation that stands
-  std::vector<const Member*> abandoned() const;  // of others
+  // Of the formation that stands, or joined to it, and not removed.
+  std::vector<const Member*> current() const;
+  std::vector<const Member*> removed() const;    // of it, too, and no members any more
+  std::vector<const Member*> abandoned() const;  // of other formations
 
   // A member of the formation that stands has a cluster ID: it formed, whether we have written that
   // down or not.
@@ -85,6 +98,13 @@ struct Situation {
   bool live_answer(const Member& member) const { return member.answer && live(*member.answer); }
   // The fresh answer of a formed cluster's member agrees with all that is written down.
   bool verified(const Member& member) const;
+
+  // Whether a member of a formed cluster has a vote: by the roster, or, without one, by its record.
+  bool votes(const Member& member) const;
+  int count_voters() const;
+  // A membership call or other disruptive step of a formed cluster whose end nobody has seen: its
+  // intent still stands in status.
+  bool unresolved() const;
 
   // How many voters of a formed cluster answer as whom they should, and whether a quorum confirmed
   // a read through one of them: for us, or for the kubelet, whose readiness probe is such a read.
@@ -106,6 +126,9 @@ struct Situation {
 
 // How long something may take before status says that it is late.
 inline constexpr auto kProgressDeadline = std::chrono::minutes(10);
+// How long a call whose answer was lost may still take effect: longer than etcd itself waits for a
+// quorum, and than the longest call of ours.
+inline constexpr auto kUnresolvedFor = std::chrono::seconds(15);
 // Beyond this no ordinal is given out: far from overflow, and far from anything real.
 inline constexpr int kMaxOrdinal = 1'000'000'000;
 
@@ -115,6 +138,8 @@ inline constexpr int kMaxOrdinal = 1'000'000'000;
 void join_members(Situation& now);
 void find_formation(Situation& now);
 void believe_witnesses(Situation& now);
+void find_roster(Situation& now);
+void list_absent_members(Situation& now);
 void choose_target(Situation& now);
 
 }  // namespace quorate::plan

@@ -95,6 +95,8 @@ api::ClusterStatus make_status(const Situation& now, std::span<const Ruling> rul
   if (!status.target && before) status.target = before->target;
   status.operator_identity = now.seen.op.identity;
 
+  if (now.unresolved()) status.intent = before->intent;
+
   bool settled = std::all_of(rulings.begin(), rulings.end(),
                              [](const Ruling& ruling) { return ruling.verdicts.empty(); });
   bool in_place =

@@ -21,6 +21,11 @@ std::optional<Disruption> disruption_of(const Step& step) {
   if (std::holds_alternative<AbandonFormation>(step)) return Disruption::kAbandonFormation;
   if (std::holds_alternative<DiscardFormation>(step)) return Disruption::kDiscardFormation;
   if (std::holds_alternative<ReplaceUnformedPod>(step)) return Disruption::kReplaceUnformedPod;
+  if (std::holds_alternative<AddLearner>(step)) return Disruption::kAddLearner;
+  if (std::holds_alternative<PromoteLearner>(step)) return Disruption::kPromoteLearner;
+  if (std::holds_alternative<MoveLeader>(step)) return Disruption::kMoveLeader;
+  if (std::holds_alternative<RemoveMember>(step)) return Disruption::kRemoveMember;
+  if (std::holds_alternative<DiscardMember>(step)) return Disruption::kDiscardMember;
   return std::nullopt;
 }
 
@@ -50,6 +55,14 @@ struct Describer {
   std::string operator()(const NoteVersion& step) const {
     return fmt::format("write version {} on EtcdMember {}", step.version.text(), step.record);
   }
+  std::string operator()(const NoteRole& step) const {
+    return fmt::format("write on EtcdMember {} that it {}", step.record,
+                       step.role == api::MemberRole::kVoter ? "votes" : "learns");
+  }
+  std::string operator()(const NoteLastOrdinal& step) const {
+    return fmt::format("write on EtcdMember {} that ordinal {} was used", step.record,
+                       step.ordinal.value());
+  }
   std::string operator()(const NoteOnClaim& step) const {
     return "write identity on claim " + step.claim;
   }
@@ -59,6 +72,9 @@ struct Describer {
   std::string operator()(const SetServing& step) const {
     return step.serving ? fmt::format("send clients to {}", step.pod)
                         : fmt::format("keep clients away from {}", step.pod);
+  }
+  std::string operator()(const SetVoter& step) const {
+    return fmt::format("label Pod {} {}", step.pod, step.voter ? "a voter" : "no voter");
   }
   std::string operator()(const GrowClaim& step) const {
     return fmt::format("grow claim {} to {}", step.claim, step.size.text());
@@ -75,6 +91,17 @@ struct Describer {
   }
   std::string operator()(const ReplaceUnformedPod& step) const {
     return "replace Pod " + step.pod.name;
+  }
+  std::string operator()(const AddLearner& step) const { return "add learner " + step.name; }
+  std::string operator()(const PromoteLearner& step) const {
+    return "promote learner " + step.name;
+  }
+  std::string operator()(const MoveLeader& step) const { return "move leadership to " + step.to; }
+  std::string operator()(const RemoveMember& step) const {
+    return fmt::format("remove member {} ({})", step.id.text(), step.name);
+  }
+  std::string operator()(const DiscardMember& step) const {
+    return "delete what is left of " + step.name;
   }
 };
 

@@ -72,7 +72,7 @@ struct AllowRun {
 // later; the rest is fixed for the life of the Pod and is what `rendered` is the fingerprint of.
 struct PodState {
   bool formation_open = false;
-  std::string initial_cluster;
+  std::optional<std::string> initial_cluster;  // absent: what the Pod was told stays
   api::Identity identity;
   friend bool operator==(const PodState&, const PodState&) = default;
 };
@@ -118,6 +118,20 @@ struct NoteVersion {
   api::EtcdVersion version;
   friend bool operator==(const NoteVersion&, const NoteVersion&) = default;
 };
+// Whether it has a vote, as etcd says, on its record.
+struct NoteRole {
+  std::string record;
+  Uid record_uid;
+  api::MemberRole role{};
+  friend bool operator==(const NoteRole&, const NoteRole&) = default;
+};
+// An ordinal of which nothing else will be left, on the record of another member.
+struct NoteLastOrdinal {
+  std::string record;
+  Uid record_uid;
+  Ordinal ordinal;
+  friend bool operator==(const NoteLastOrdinal&, const NoteLastOrdinal&) = default;
+};
 struct NoteOnClaim {
   std::string claim;
   Uid claim_uid;
@@ -138,6 +152,14 @@ struct SetServing {
   Uid pod_uid;
   bool serving = false;
   friend bool operator==(const SetServing&, const SetServing&) = default;
+};
+
+// The label that the disruption budget selects.
+struct SetVoter {
+  std::string pod;
+  Uid pod_uid;
+  bool voter = false;
+  friend bool operator==(const SetVoter&, const SetVoter&) = default;
 };
 
 // A larger request for a claim.
@@ -192,10 +214,60 @@ struct ReplaceUnformedPod {
   friend bool operator==(const ReplaceUnformedPod&, const ReplaceUnformedPod&) = default;
 };
 
+// The member through which etcd is told something: a voter that answered just now.
+struct Contact {
+  std::string pod;
+  Uid pod_uid;
+  ClusterId cluster;
+  MemberId member;
+  friend bool operator==(const Contact&, const Contact&) = default;
+};
+
+// Changes of membership. An answer that is lost means nothing: the list is read again.
+struct AddLearner {
+  Permit permit;
+  std::string name;
+  std::string peer_url;
+  Contact via;
+  friend bool operator==(const AddLearner&, const AddLearner&) = default;
+};
+struct PromoteLearner {
+  Permit permit;
+  std::string name;
+  MemberId id;
+  Contact via;
+  friend bool operator==(const PromoteLearner&, const PromoteLearner&) = default;
+};
+struct MoveLeader {
+  Permit permit;
+  std::string to;
+  MemberId to_id;
+  Contact via;  // the leader
+  friend bool operator==(const MoveLeader&, const MoveLeader&) = default;
+};
+struct RemoveMember {
+  Permit permit;
+  std::string name;
+  MemberId id;
+  Contact via;
+  friend bool operator==(const RemoveMember&, const RemoveMember&) = default;
+};
+
+// Deletes what is named of a member that was removed.
+struct DiscardMember {
+  Permit permit;
+  std::string name;
+  std::vector<Victim> pods;
+  std::vector<Victim> claims;
+  std::vector<Victim> records;
+  friend bool operator==(const DiscardMember&, const DiscardMember&) = default;
+};
+
 using Step = std::variant<ApplyShared, CreateAuthority, IssueLeaf, CreateRecord, CreateClaim,
-                          AllowRun, CreatePod, NoteOnRecord, NoteVersion, NoteOnClaim,
-                          UpdatePodState, SetServing, GrowClaim, RemoveFinishedPod,
-                          AbandonFormation, DiscardFormation, ReplaceUnformedPod>;
+                          AllowRun, CreatePod, NoteOnRecord, NoteVersion, NoteRole, NoteLastOrdinal,
+                          NoteOnClaim, UpdatePodState, SetServing, SetVoter, GrowClaim,
+                          RemoveFinishedPod, AbandonFormation, DiscardFormation, ReplaceUnformedPod,
+                          AddLearner, PromoteLearner, MoveLeader, RemoveMember, DiscardMember>;
 
 // What a step disrupts; nothing for a harmless one. Its permit must be for that.
 [[nodiscard]] std::optional<Disruption> disruption_of(const Step& step);

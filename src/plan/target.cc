@@ -19,6 +19,12 @@ std::optional<api::EtcdVersion> recorded_version(const Situation& now) {
   return most == counts.end() ? std::nullopt : std::optional(most->first);
 }
 
+int count_members(const Situation& now) {
+  const auto all = now.current();
+  return static_cast<int>(std::count_if(
+      all.begin(), all.end(), [](const Member* member) { return !member->is_pending(); }));
+}
+
 // What stands now, as far as it is known: what status remembers, corrected by the members, which
 // know better (status can be lost or rewound).
 std::optional<api::ClusterSpec> standing(const Situation& now) {
@@ -28,7 +34,9 @@ std::optional<api::ClusterSpec> standing(const Situation& now) {
   // Without memory, what only the declaration knows is taken from there.
   if (!spec && !now.seen.cluster.declared) return std::nullopt;
   if (!spec) spec = now.seen.cluster.declared;
-  spec->replicas = now.formation->size;
+  if (!now.formed) spec->replicas = now.formation->size;
+  if (now.formed && !(now.seen.cluster.status && now.seen.cluster.status->target))
+    spec->replicas = count_members(now);
   if (const auto version = recorded_version(now); version && (now.formed || !spec->version))
     spec->version = version;
   for (const auto* member : now.current())
@@ -63,8 +71,9 @@ void choose_target(Situation& now) {
   now.target = cluster.declared;
   if (!now.target->version)
     now.target->version = before ? before->version : now.seen.op.default_version;
-  // The size of a formation is fixed when it is opened.
-  if (now.formation) now.target->replicas = now.formation->size;
+  // The size of a formation is fixed when it is opened; once it has formed, `resize` goes from
+  // there.
+  if (now.formation && !now.formed) now.target->replicas = now.formation->size;
 }
 
 }  // namespace quorate::plan

@@ -12,6 +12,8 @@ Match(Cases...) -> Match<Cases...>;
 
 }  // namespace
 
+Finding say(Verdict verdict, Finding::Rest rest) { return {{std::move(verdict)}, {}, rest}; }
+
 const Reason& reason_of(const Verdict& verdict) {
   return std::visit(Match{[](const Waiting& waiting) -> const Reason& { return waiting.reason; },
                           [](const Blocked& blocked) -> const Reason& { return blocked.by; },

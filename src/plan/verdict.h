@@ -64,6 +64,9 @@ struct Finding {
   bool needed() const { return !verdicts.empty(); }
 };
 
+// A finding of this verdict alone.
+[[nodiscard]] Finding say(Verdict verdict, Finding::Rest rest = Finding::Rest::kAll);
+
 struct Ruling {
   std::string_view rule;
   std::vector<Verdict> verdicts;

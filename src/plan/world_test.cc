@@ -189,9 +189,10 @@ bool World::on(const CreatePod& step) {
   facts.identity = step.state.identity;
   facts.first_pod = step.first_pod;
   facts.formation_open = step.state.formation_open;
-  facts.initial_cluster = initial_cluster_fingerprint(step.state.initial_cluster);
+  facts.initial_cluster = initial_cluster_fingerprint(step.state.initial_cluster.value());
   facts.rendered = step.rendered;
   facts.voter = step.voter;
+  facts.ip = fmt::format("10.0.0.{}", facts.ordinal.value() + 1);
   seen.pods.push_back(std::move(facts));
   return true;
 }
@@ -222,7 +223,8 @@ bool World::on(const UpdatePodState& step) {
   if (!there || there->uid != step.pod_uid) return false;
   there->identity = step.state.identity;
   there->formation_open = step.state.formation_open;
-  there->initial_cluster = initial_cluster_fingerprint(step.state.initial_cluster);
+  if (step.state.initial_cluster)
+    there->initial_cluster = initial_cluster_fingerprint(*step.state.initial_cluster);
   return true;
 }
 
@@ -263,6 +265,60 @@ bool World::on(const ReplaceUnformedPod& step) {
   return true;
 }
 
+bool World::on(const NoteRole& step) {
+  auto* there = record(step.record);
+  if (!there || there->uid != step.record_uid) return false;
+  there->spec.role = step.role;
+  return true;
+}
+
+bool World::on(const NoteLastOrdinal& step) {
+  auto* there = record(step.record);
+  if (!there || there->uid != step.record_uid) return false;
+  there->spec.last_ordinal = step.ordinal;
+  return true;
+}
+
+bool World::on(const SetVoter& step) {
+  auto* there = pod(step.pod);
+  if (!there || there->uid != step.pod_uid) return false;
+  there->voter = step.voter;
+  return true;
+}
+
+bool World::on(const AddLearner& step) {
+  auto ordinal = api::ordinal_of_member_name("c", step.name);
+  auto& all = list(step.permit.formation());
+  if (find_in(all, [](const ListedMember& one) { return one.learner; })) return false;
+  all.push_back({member_id(*ordinal), "", {step.peer_url}, true, false});
+  return true;
+}
+
+bool World::on(const PromoteLearner& step) {
+  auto* found =
+      find_in(list(step.permit.formation()), [&](const auto& one) { return one.id == step.id; });
+  if (!found || !found->learner || !runs(*found)) return false;
+  found->learner = false;
+  return true;
+}
+
+bool World::on(const MoveLeader& step) {
+  leader_ = api::ordinal_of_member_name("c", step.to);
+  return true;
+}
+
+bool World::on(const RemoveMember& step) {
+  return std::erase_if(list(step.permit.formation()),
+                       [&](const auto& one) { return one.id == step.id; }) == 1;
+}
+
+bool World::on(const DiscardMember& step) {
+  erase_victims(seen.pods, step.pods);
+  erase_victims(seen.claims, step.claims);
+  erase_victims(seen.records, step.records);
+  return true;
+}
+
 // ---- What others do ----
 
 void World::advance(std::chrono::seconds time) {
@@ -283,29 +339,57 @@ void World::run_pods() {
   }
 }
 
-std::vector<ListedMember> World::listed(const api::Formation& formation) const {
-  std::vector<ListedMember> out;
-  for (int i = 0; i < formation.size; ++i) {
+std::vector<ListedMember>& World::listed(const api::Formation& formation) {
+  auto [place, first] = lists_.try_emplace(formation.number);
+  auto& out = place->second;
+  for (int i = 0; first && i < formation.size; ++i) {
     Ordinal ordinal(formation.first.value() + i);
     out.push_back({member_id(ordinal),
                    api::member_name("c", ordinal),
                    {api::peer_url(seen.cluster.key, ordinal, true)},
                    false,
-                   ever_ran_.contains(ordinal.value())});
+                   false});
   }
+  for (auto& member : out)
+    member.started =
+        ever_ran_.contains(static_cast<int>(member.id.value() - member_id({}).value()));
   return out;
+}
+
+bool World::runs(const ListedMember& member) const {
+  return std::any_of(seen.pods.begin(), seen.pods.end(), [&](const PodFacts& one) {
+    return one.etcd.running && member_id(one.ordinal) == member.id;
+  });
+}
+
+MemberId World::find_leader(const std::vector<ListedMember>& list) const {
+  std::optional<MemberId> lowest;
+  for (const auto& member : list) {
+    if (member.learner || !runs(member)) continue;
+    if (leader_ && member.id == member_id(*leader_)) return member.id;
+    if (!lowest || member.id < *lowest) lowest = member.id;
+  }
+  return lowest.value_or(MemberId(0));
 }
 
 void World::answer() {
   seen.answers.clear();
-  std::map<int, int> running;  // by formation
-  for (const auto& one : seen.pods)
-    if (one.etcd.running && one.identity) ++running[one.identity->formation.number];
+  seen.endpoints.emplace();
   for (auto& one : seen.pods) {
+    if (one.serving) seen.endpoints->push_back(one.ip);
     if (!one.etcd.running || !one.identity) continue;
     const auto& formation = one.identity->formation;
-    if (running[formation.number] < formation.quorum()) continue;
-    one.ready = true;
+    const auto& members = listed(formation);
+    const auto voters = std::count_if(members.begin(), members.end(),
+                                      [](const auto& member) { return !member.learner; });
+    const auto running = std::count_if(members.begin(), members.end(), [&](const auto& member) {
+      return !member.learner && runs(member);
+    });
+    const auto own = std::find_if(members.begin(), members.end(), [&](const auto& member) {
+      return member.id == member_id(one.ordinal);
+    });
+    if (own == members.end() || running < voters / 2 + 1) continue;
+    one.ready = !own->learner;
     MemberAnswer answer;
     answer.ordinal = one.ordinal;
     answer.pod = one.uid;
@@ -313,10 +397,11 @@ void World::answer() {
     answer.answered = true;
     answer.cluster_id = ClusterId(kClusterId.value() + static_cast<unsigned>(formation.number) - 1);
     answer.member_id = member_id(one.ordinal);
-    answer.leader = member_id(formation.first);
+    answer.leader = find_leader(members);
     answer.version = version_;
-    answer.members = listed(formation);
-    answer.keys = keys_;
+    answer.learner = own->learner;
+    if (!own->learner) answer.members = members;
+    if (!own->learner) answer.keys = keys_;
     seen.answers.push_back(std::move(answer));
   }
 }
@@ -350,6 +435,18 @@ ClaimFacts* World::claim(const std::string& name) { return find_named(seen.claim
 PodFacts* World::pod(const std::string& name) { return find_named(seen.pods, name); }
 SharedFacts* World::shared(Shared which) {
   return find_in(seen.shared, [&](const SharedFacts& one) { return one.which == which; });
+}
+
+std::vector<std::string> World::voters(int formation) const {
+  std::vector<std::string> out;
+  const auto found = lists_.find(formation);
+  if (found == lists_.end()) return out;
+  for (const auto& one : found->second)
+    if (!one.learner)
+      out.push_back(
+          api::member_name("c", Ordinal(static_cast<int>(one.id.value() - member_id({}).value()))));
+  std::sort(out.begin(), out.end());
+  return out;
 }
 
 std::vector<std::string> World::pod_names() const {

@@ -40,7 +40,8 @@ class World {
   // ---- What others do ----
 
   void advance(std::chrono::seconds time);
-  // Every Pod's container runs; every running member of a formation whose quorum runs answers.
+  // Every Pod's container runs; every running member of a formation whose quorum runs answers, and
+  // clients are sent where the labels say.
   void run_pods();
   void answer();
   void silence();  // nobody answers any more
@@ -65,6 +66,11 @@ class World {
   [[nodiscard]] std::vector<std::string> pod_names() const;
   [[nodiscard]] const api::ClusterStatus& status() const { return *seen.cluster.status; }
   [[nodiscard]] const std::vector<Step>& history() const { return history_; }
+  // etcd's own list of the formation: to be looked at, and to be changed behind our back.
+  [[nodiscard]] std::vector<ListedMember>& list(int formation = 1) { return lists_[formation]; }
+  [[nodiscard]] std::vector<std::string> voters(int formation = 1) const;  // names
+  // Whom the members follow, if it is there: the voter of the lowest ordinal.
+  void set_leader(Ordinal leader) { leader_ = leader; }
 
   static constexpr ClusterId kClusterId{0xcafe};
   static MemberId member_id(Ordinal ordinal) {
@@ -91,12 +97,25 @@ class World {
   bool on(const AbandonFormation& step);
   bool on(const DiscardFormation& step);
   bool on(const ReplaceUnformedPod& step);
+  bool on(const NoteRole& step);
+  bool on(const NoteLastOrdinal& step);
+  bool on(const SetVoter& step);
+  bool on(const AddLearner& step);
+  bool on(const PromoteLearner& step);
+  bool on(const MoveLeader& step);
+  bool on(const RemoveMember& step);
+  bool on(const DiscardMember& step);
   SharedFacts& own_shared(Shared which);
   Uid new_uid();
-  [[nodiscard]] std::vector<ListedMember> listed(const api::Formation& formation) const;
+  // What is in its list: what the formation began with, and what was done to it since.
+  std::vector<ListedMember>& listed(const api::Formation& formation);
+  bool runs(const ListedMember& member) const;
+  MemberId find_leader(const std::vector<ListedMember>& list) const;
 
   std::vector<Step> history_;
-  std::set<int> ever_ran_;  // ordinals whose etcd had a log
+  std::set<int> ever_ran_;                          // ordinals whose etcd had a log
+  std::map<int, std::vector<ListedMember>> lists_;  // by formation
+  std::optional<Ordinal> leader_;
   std::int64_t keys_ = 0;
   std::string version_{api::kDefaultEtcdVersion};
   int uids_ = 0;

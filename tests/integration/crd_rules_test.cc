@@ -159,7 +159,8 @@ struct Edit {
 TEST_F(CrdRules, AgreeWithOurValidationOfEdits) {
   const Edit cases[] = {
       {"{}", R"({"paused":true})", true, true},
-      {"{}", R"({"replicas":5})", true, false},
+      {"{}", R"({"replicas":5})", true, true},
+      {"{}", R"({"storage":{"claim":{},"retention":{"whenScaled":"Retain"}}})", true, true},
       {"{}", R"({"version":"3.6.16"})", true, true},
       {"{}", R"({"version":"3.7.3"})", true, false},
       {"{}", R"({"image":{"tag":"x"}})", true, false},
@@ -212,20 +213,20 @@ TEST_F(CrdRules, LetOneGoBackToWhatStands) {
        R"({"status":{"clusterID":"cafe","target":{"replicas":3,"version":"3.6.16"}}})"});
   ASSERT_TRUE(told.ok()) << told.err;
   EXPECT_EQ(replace("wish", wish), "");
-  EXPECT_THAT(replace("wish", R"({"replicas":4})"), HasSubstr("spec.replicas"));
+  EXPECT_EQ(replace("wish", R"({"replicas":4,"version":"3.7.3"})"), "");
   EXPECT_THAT(replace("wish", R"({"replicas":5,"version":"3.5.35"})"), HasSubstr("spec.version"));
   EXPECT_EQ(replace("wish", R"({"replicas":3,"version":"3.6.16"})"), "");
   EXPECT_EQ(replace("wish", "{}"), "");
 }
 
-TEST_F(CrdRules, ScaleIsRefusedOnceFormed) {
+TEST_F(CrdRules, ScaleIsAllowedOnceFormed) {
   ASSERT_EQ(create("scaled", "{}", false), "");
   auto told = kube_->kubectl({"patch", "etcd", "scaled", "--subresource=status", "--type=merge",
                               "-p", R"({"status":{"clusterID":"cafe"}})"});
   ASSERT_TRUE(told.ok()) << told.err;
   auto scaled = kube_->kubectl({"scale", "etcd", "scaled", "--replicas=5"});
-  EXPECT_FALSE(scaled.ok());
-  EXPECT_THAT(scaled.err, HasSubstr("spec.replicas cannot be changed yet"));
+  EXPECT_TRUE(scaled.ok()) << scaled.err;
+  EXPECT_FALSE(kube_->kubectl({"scale", "etcd", "scaled", "--replicas=10"}).ok());
 }
 
 TEST_F(CrdRules, LetARecordsIdentityBeWrittenOnce) {
@@ -244,6 +245,8 @@ TEST_F(CrdRules, LetARecordsIdentityBeWrittenOnce) {
   EXPECT_TRUE(patch(R"({"spec":{"clusterID":"cafe","memberID":"1","run":true}})").ok());
   EXPECT_FALSE(patch(R"({"spec":{"clusterID":"beef"}})").ok());
   EXPECT_FALSE(patch(R"({"spec":{"clusterID":null}})").ok());
+  EXPECT_TRUE(patch(R"({"spec":{"removed":true}})").ok());
+  EXPECT_FALSE(patch(R"({"spec":{"removed":null}})").ok());
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "api/crd.h"
@@ -275,6 +276,30 @@ Look is_ready(const json::Value& cluster) {
   const bool ready = json::text_or(cluster, "/status/phase", "") == "Ready";
   const auto* status = json::find(cluster, "/status");
   return Look(ready && !waits && observed == generation, status ? json::render(*status) : "none");
+}
+
+void wait_until_members_in(World& world, ClusterKey cluster, std::vector<std::string> members,
+                           bool volumes_kept) {
+  world.run(world.until(kube::kEtcdClusters, cluster, 180s, "has these members and is ready",
+                        [&](const json::Value& live) {
+                          std::vector<std::string> names;
+                          const auto listed = json::array_at(live, "/status/members");
+                          for (const auto& one : listed ? **listed : json::Array{})
+                            names.emplace_back(json::text_or(one, "/name", ""));
+                          if (names != members) return Look(false, json::render(live));
+                          return is_ready(live);
+                        }));
+  world.run(world.until_all(cluster.ns, 60s, "nothing else is left", [&](const Snapshot& all) {
+    std::vector<std::string> extra;
+    for (const auto& [name, object] : all) {
+      for (const std::string kind : {"Pod ", "EtcdMember ", "PersistentVolumeClaim data-"}) {
+        if (!name.starts_with(kind) || (volumes_kept && kind.starts_with("Persistent"))) continue;
+        if (std::find(members.begin(), members.end(), name.substr(kind.size())) == members.end())
+          extra.push_back(name);
+      }
+    }
+    return Look(extra.empty(), fmt::format("{}", fmt::join(extra, ", ")));
+  }));
 }
 
 Look waits_for(const json::Value& cluster, const std::string& reason,

@@ -104,6 +104,10 @@ class World {
 Look is_settled(const json::Value& cluster);
 // Every member is ready, as declared, and nothing is left to do.
 Look is_ready(const json::Value& cluster);
+// Until the cluster is ready with exactly these members, and of others neither Pod nor record nor,
+// unless volumes are kept, claim is left.
+void wait_until_members_in(World& world, ClusterKey cluster, std::vector<std::string> members,
+                           bool volumes_kept = false);
 // `status.waiting` has an entry of this reason, and the texts stand in its message.
 Look waits_for(const json::Value& cluster, const std::string& reason,
                const std::vector<std::string>& texts = {});

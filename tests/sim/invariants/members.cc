@@ -46,6 +46,16 @@ std::optional<std::size_t> voters(Truth& truth, const Uid& cluster) {
   return members.front()->member()->state().membership.voters().size();
 }
 
+// Whether the cluster's leader lists a member of this name; absent if nobody
+// leads.
+std::optional<bool> is_listed(Truth& truth, const Uid& cluster, const std::string& name) {
+  const auto* leader = truth.settled_leader(cluster);
+  if (!leader) return std::nullopt;
+  for (const auto& [id, one] : leader->state().membership.members())
+    if (one.name == name) return true;
+  return false;
+}
+
 }  // namespace
 
 Invariant s4_no_quorum_loss_by_us() {
@@ -84,6 +94,8 @@ Invariant s15_one_disruption() {
           const auto* lineage = standing_owner(truth, spoken.key.name);
           const auto* process = truth.world().process_of(spoken.key);
           if (!lineage || !is_up(process)) return;
+          // Who was removed is no member any more, though its process may not have ended.
+          if (is_listed(truth, lineage->uid, spoken.key.name) == false) return;
           findings.evaluated("S15");
           auto& [last, stopped] = state->victim[lineage->uid];
           const auto* now = last.name.empty() ? nullptr : truth.world().process_of(last);
@@ -268,10 +280,7 @@ Invariant s8_pod_after_member() {
           findings.evaluated("S8");
           auto member = spoken.key.name;
           if (member.starts_with("data-")) member = member.substr(5);
-          bool listed = false;
-          for (const auto* process : truth.members(lineage->uid))
-            for (const auto& [id, one] : process->member()->state().membership.members())
-              listed = listed || one.name == member;
+          const bool listed = is_listed(truth, lineage->uid, member).value_or(true);
           const bool runs = truth.world().process_of(spoken.key) != nullptr;
           if (listed && (!pod || runs))
             findings.broken("S8", fmt::format("{} deleted {} {} of a member that is listed",

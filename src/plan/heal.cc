@@ -1,0 +1,76 @@
+#include <fmt/format.h>
+
+#include "plan/electorate.h"
+#include "plan/gate.h"
+#include "plan/loss.h"
+#include "plan/membership.h"
+#include "plan/rules.h"
+#include "plan/trouble.h"
+
+// Removes the identity of a member that can never come back, so that `resize` adds another.
+//
+// How it goes. With up to four voters the lost one is removed first, because etcd takes no new
+// member while one of three is down (E6). With five and more a learner is added first, if etcd lets
+// it: the lost vote stays usable while the data is copied, and goes when the learner is in sync.
+//
+// Guarantees   a member whose data is lost never runs again under its ID (E1, E3, E15): it is not
+//              started, and its replacement has another ordinal, another ID and an empty volume. It
+//              is removed only if the others stand without it (gate.h), never below quorum, one at
+//              a time. Its volume is kept until etcd does not list it any more.
+// Assumptions  that data is lost is a fact of Kubernetes (claim or Pod-bound Pod gone) or of the
+//              launch guard, never a conclusion from silence.
+// Caveats      a member that keeps failing with its data in place (a damaged log, say) is told of,
+//              and not replaced.
+namespace quorate::plan {
+namespace {
+
+constexpr std::string_view kRule = "heal";
+
+std::string why_lost(const Member& member) {
+  if (member.identity.removed) return "it was given up before etcd listed it";
+  if (auto report = guard_report(member)) return report->reason;
+  return member.exists() ? "its volume is gone" : "nothing of it is left";
+}
+
+// Learners first: they are cheap.
+const Member* choose(const std::vector<const Member*>& lost) {
+  for (const auto* member : lost)
+    if (member->listed && member->listed->learner) return member;
+  for (const auto* member : lost)
+    if (member->listed) return member;
+  return nullptr;
+}
+
+// A replacement is to be there before the lost one goes, and is not yet.
+bool waits_for_learner(const Situation& now, const Electorate& all, const Member& lost) {
+  if (lost.listed->learner || all.voters.size() < 5) return false;
+  const auto wanted = static_cast<int>(all.voters.size() + 1) / 2 + 1;
+  if (static_cast<int>(all.healthy.size()) < wanted) return false;
+  return all.learners.empty() || !is_in_sync(now, all, *all.learners.front());
+}
+
+Finding tell(const Situation& now, const std::string& loss, const Reason& reason) {
+  return say(now.blocked(kRule, "MemberDataLost", fmt::format("{}; {}", loss, reason.message)),
+             Finding::Rest::kHarmless);
+}
+
+}  // namespace
+
+Finding heal(const Situation& now) {
+  if (!now.formed || !now.target) return {};
+  const auto lost = find_lost(now);
+  if (lost.empty()) return {};
+  const auto* victim = choose(lost);
+  const auto& named = victim ? *victim : *lost.front();
+  const auto loss = fmt::format("{} has lost its data ({})", named.name, why_lost(named));
+  if (!victim) return tell(now, loss, {"AskingMembers", "the members have to be asked"});
+  const auto all = find_electorate(now);
+  if (waits_for_learner(now, all, *victim))
+    return say(now.waiting(kRule, "ReplacingMember", loss + "; another one learns first"));
+  auto permit = QuorumGate::remove_member(now, *victim);
+  if (!permit && permit.error().code == "Leads") return move_leadership(now, kRule, *victim);
+  if (!permit) return tell(now, loss, permit.error());
+  return remove(now, kRule, *victim, *permit, loss);
+}
+
+}  // namespace quorate::plan

@@ -1,0 +1,242 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "plan/world_test.h"
+
+// Members that cannot come back.
+namespace quorate::plan {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+constexpr const char* kLost =
+    R"({"verdict":"lost","member":"c-1","reason":"the directory has no log","data":false})";
+
+World formed(int replicas = 3, api::ClusterSpec spec = {}) {
+  spec.replicas = replicas;
+  World world(std::move(spec));
+  world.settle();
+  return world;
+}
+
+api::ClusterSpec pod_bound() {
+  api::ClusterSpec spec;
+  spec.storage = {std::nullopt, api::EmptyDirStorage{}, {}};
+  return spec;
+}
+
+template <class T>
+int position(const World& world) {
+  for (std::size_t i = 0; i < world.history().size(); ++i)
+    if (std::holds_alternative<T>(world.history()[i])) return static_cast<int>(i);
+  return -1;
+}
+
+void lose_volume(World& world, const std::string& member) {
+  world.delete_pod(member);
+  world.delete_claim("data-" + member);
+}
+
+TEST(Heal, ReplacesAMemberWhoseVolumeIsGoneUnderAnotherOrdinal) {
+  auto world = formed();
+  lose_volume(world, "c-1");
+  world.settle();
+  EXPECT_EQ(condition(world.status(), "Ready"), "True") << world.status().phase;
+  EXPECT_THAT(world.voters(), ElementsAre("c-0", "c-2", "c-3"));
+  EXPECT_THAT(world.pod_names(), ElementsAre("c-0", "c-2", "c-3"));
+  EXPECT_EQ(world.record("c-1"), nullptr);
+  EXPECT_LT(position<RemoveMember>(world), position<AddLearner>(world))
+      << "three: remove, then add";
+}
+
+TEST(Heal, ReplacesAMemberWhoseDataTheGuardMisses) {
+  auto world = formed();
+  world.end_container("c-1", 64, kLost);
+  world.settle();
+  EXPECT_EQ(condition(world.status(), "Ready"), "True") << world.status().phase;
+  EXPECT_THAT(world.voters(), ElementsAre("c-0", "c-2", "c-3"));
+  EXPECT_EQ(world.claim("data-c-1"), nullptr);
+}
+
+TEST(Heal, ReplacesAPodBoundMemberAtOnce) {
+  auto world = formed(3, pod_bound());
+  world.delete_pod("c-0");
+  world.settle();
+  EXPECT_EQ(condition(world.status(), "Ready"), "True") << world.status().phase;
+  EXPECT_THAT(world.voters(), ElementsAre("c-1", "c-2", "c-3"));
+}
+
+TEST(Heal, ReplacesAMemberOfWhichNothingIsLeft) {
+  auto world = formed();
+  lose_volume(world, "c-2");
+  world.delete_record("c-2");
+  world.settle();
+  EXPECT_THAT(world.voters(), ElementsAre("c-0", "c-1", "c-3"));
+  EXPECT_EQ(condition(world.status(), "Ready"), "True") << world.status().phase;
+}
+
+TEST(Heal, LetsAnotherLearnFirstWhereThereAreFive) {
+  auto world = formed(5);
+  lose_volume(world, "c-1");
+  world.settle();
+  EXPECT_THAT(world.voters(), ElementsAre("c-0", "c-2", "c-3", "c-4", "c-5"));
+  EXPECT_LT(position<AddLearner>(world), position<RemoveMember>(world));
+  EXPECT_LT(position<RemoveMember>(world), position<PromoteLearner>(world));
+}
+
+TEST(Heal, ReplacesTwoOfFiveOneAfterTheOther) {
+  auto world = formed(5);
+  lose_volume(world, "c-1");
+  lose_volume(world, "c-3");
+  world.settle();
+  EXPECT_EQ(condition(world.status(), "Ready"), "True") << world.status().phase;
+  EXPECT_THAT(world.voters(), ElementsAre("c-0", "c-2", "c-4", "c-5", "c-6"));
+}
+
+TEST(Heal, ReplacesALostLearner) {
+  auto world = formed();
+  world.edit([](api::ClusterSpec& spec) { spec.replicas = 4; });
+  for (int i = 0; i < 30 && !world.pod("c-3"); ++i) {
+    world.run_pods();
+    world.answer();
+    world.pass();
+    world.advance(std::chrono::seconds(1));
+  }
+  ASSERT_NE(world.pod("c-3"), nullptr);
+  world.end_container("c-3", 65, kLost);
+  world.settle();
+  EXPECT_THAT(world.voters(), ElementsAre("c-0", "c-1", "c-2", "c-4"));
+}
+
+TEST(Heal, TouchesNothingWithoutAQuorum) {
+  auto world = formed();
+  lose_volume(world, "c-1");
+  world.end_container("c-2", 137, "");
+  for (int i = 0; i < 10; ++i) {
+    world.answer();
+    EXPECT_EQ(disruptive_step(world.decide()), nullptr);
+    world.pass();
+    world.advance(std::chrono::seconds(1));
+  }
+  EXPECT_THAT(codes_of(world.decide(), "quorum loss"), ElementsAre("NoQuorum"));
+  EXPECT_THAT(codes_of(world.decide(), "heal"), ElementsAre("MemberDataLost"));
+  world.pod("c-2")->etcd = {};
+  world.settle();
+  EXPECT_EQ(condition(world.status(), "Ready"), "True") << world.status().phase;
+}
+
+TEST(Heal, RemovesNobodyForSilenceAlone) {
+  auto world = formed();
+  for (int i = 0; i < 100; ++i) {
+    world.advance(std::chrono::minutes(10));
+    world.answer();
+    std::erase_if(world.seen.answers,
+                  [](const auto& answer) { return answer.ordinal.value() == 1; });
+    world.pod("c-1")->ready = false;
+    auto decision = world.decide();
+    ASSERT_EQ(disruptive_step(decision), nullptr);
+    world.publish(decision);
+  }
+}
+
+TEST(Heal, MovesLeadershipAwayFromALostMemberThatStillRuns) {
+  auto world = formed();
+  world.set_leader(Ordinal(1));
+  world.delete_claim("data-c-1");
+  for (int i = 0; i < 6 && position<MoveLeader>(world) < 0; ++i) {
+    world.answer();
+    world.pass();
+  }
+  EXPECT_GE(position<MoveLeader>(world), 0);
+  world.settle();
+  EXPECT_LT(position<MoveLeader>(world), position<RemoveMember>(world));
+  EXPECT_THAT(world.voters(), ElementsAre("c-0", "c-2", "c-3"));
+}
+
+TEST(Heal, KeepsTheVolumeUntilTheIdIsGone) {
+  auto world = formed();
+  world.end_container("c-1", 64, kLost);
+  for (int i = 0; i < 40; ++i) {
+    world.run_pods();
+    world.answer();
+    const auto voters = world.voters();
+    const bool listed = std::find(voters.begin(), voters.end(), "c-1") != voters.end();
+    if (listed) {
+      EXPECT_NE(world.claim("data-c-1"), nullptr);
+      EXPECT_NE(world.record("c-1"), nullptr);
+    }
+    world.pass();
+    world.advance(std::chrono::seconds(1));
+  }
+  EXPECT_EQ(world.record("c-1"), nullptr);
+}
+
+TEST(Heal, RemovesALearnerThatWasListedAfterItWasGivenUp) {
+  auto world = formed();
+  world.edit([](api::ClusterSpec& spec) { spec.replicas = 4; });
+  for (int i = 0; i < 10 && !world.record("c-3"); ++i) {
+    world.answer();
+    world.pass();
+  }
+  const auto url = world.record("c-3")->spec.peer_url;
+  world.edit([](api::ClusterSpec& spec) { spec.replicas = 3; });
+  world.settle();
+  ASSERT_EQ(world.record("c-3"), nullptr);
+  world.list().push_back({World::member_id(Ordinal(3)), "", {url}, true, false});
+  world.delete_pod("c-0");  // something to look for
+  world.settle();
+  EXPECT_THAT(world.list(), SizeIs(3));
+}
+
+TEST(Heal, FreezesAPodBoundClusterThatLostAllItsPods) {
+  auto world = formed(3, pod_bound());
+  for (const char* name : {"c-0", "c-1", "c-2"}) world.delete_pod(name);
+  world.settle();
+  EXPECT_EQ(condition(world.status(), "Frozen"), "True");
+  EXPECT_THAT(world.pod_names(), IsEmpty());
+}
+
+// ---- Members that went behind our back ----
+
+TEST(Settle, CleansUpAfterAMemberThatSomebodyRemoved) {
+  auto world = formed();
+  std::erase_if(world.list(),
+                [](const auto& one) { return one.id == World::member_id(Ordinal(1)); });
+  world.end_container("c-1", 1, "");
+  world.settle();
+  EXPECT_EQ(condition(world.status(), "Ready"), "True") << world.status().phase;
+  EXPECT_THAT(world.voters(), ElementsAre("c-0", "c-2", "c-3"));
+}
+
+TEST(Settle, FinishesTheMarksOfACrashedOperator) {
+  auto world = formed();
+  std::erase_if(world.list(),
+                [](const auto& one) { return one.id == World::member_id(Ordinal(1)); });
+  world.end_container("c-1", 1, "");
+  world.record("c-1")->spec.identity.removed = true;  // and then it crashed
+  world.settle();
+  EXPECT_THAT(world.voters(), ElementsAre("c-0", "c-2", "c-3"));
+  EXPECT_EQ(world.claim("data-c-1"), nullptr);
+}
+
+TEST(Settle, RebuildsTheRecordOfAMemberThatJoined) {
+  auto world = formed(1);
+  world.edit([](api::ClusterSpec& spec) { spec.replicas = 3; });
+  world.settle();
+  const auto before = world.record("c-2")->spec;
+  world.delete_record("c-2");
+  world.settle();
+  ASSERT_NE(world.record("c-2"), nullptr);
+  auto after = world.record("c-2")->spec;
+  EXPECT_EQ(after.identity, before.identity);
+  EXPECT_EQ(after.role, before.role);
+  EXPECT_EQ(after.run, before.run);
+}
+
+}  // namespace
+}  // namespace quorate::plan

@@ -1,0 +1,122 @@
+#include <gmock/gmock.h>
+
+#include <csignal>
+#include <filesystem>
+
+#include "api/names.h"
+#include "tests/integration/slice_application.h"
+
+// Real etcd members that become more and fewer, while somebody writes.
+namespace quorate::slice {
+namespace {
+
+using ::testing::IsEmpty;
+
+class Resize : public SliceTest {
+ protected:
+  void SetUp() override {
+    if (!fabric_refusal().empty()) GTEST_SKIP() << "no fabric: " << fabric_refusal();
+    set_up_in(World::with_nodes());
+    auto setup = world().setup(ns_, kPatient);
+    setup.options.observer.ask_every = 1s;
+    start_operator(ledger_, std::move(setup));
+  }
+
+  void scale(int replicas) {
+    world().run(world().patch(kube::kEtcdClusters, key("c"),
+                              fmt::format(R"({{"spec": {{"replicas": {}}}}})", replicas)));
+  }
+  std::string cluster_id() {
+    return std::string(json::text_or(get(kube::kEtcdClusters, "c"), "/status/clusterID", ""));
+  }
+  std::int64_t least_available() {
+    return json::integer_at(get(kube::kPodDisruptionBudgets, "c"), "/spec/minAvailable")
+        .value_or(0);
+  }
+
+  Ledger ledger_;
+};
+
+// 1 -> 3 -> 5 -> 3 -> 1: one cluster, and every acknowledged write is there at every size.
+TEST_F(Resize, GoesUpAndDownAndKeepsEveryAcknowledgedWrite) {
+  declare("c", R"({"replicas": 1})");
+  wait_until_ready("c");
+  const auto id = cluster_id();
+  Application application(world(), key("c"));
+  Writer writer(application, "w/");
+  writer.write(10);
+
+  struct Size {
+    int replicas;
+    std::vector<std::string> members;
+    int least;
+  };
+  const Size way[] = {{3, {"c-0", "c-1", "c-2"}, 2}, {5, {"c-0", "c-1", "c-2", "c-3", "c-4"}, 3}};
+  for (const auto& size : way) {
+    SCOPED_TRACE(size.replicas);
+    scale(size.replicas);
+    writer.write(10);
+    wait_until_members_in(world(), key("c"), size.members);
+    writer.write(10);
+    EXPECT_THAT(writer.find_lost(), IsEmpty());
+    EXPECT_EQ(application.members().voters(), size.members.size());
+    EXPECT_EQ(application.members().members.size(), size.members.size());
+    EXPECT_EQ(least_available(), size.least);
+  }
+  for (const int replicas : {3, 1}) {
+    SCOPED_TRACE(replicas);
+    scale(replicas);
+    writer.write(10);
+    world().run(world().until(kube::kEtcdClusters, key("c"), 180s, "ready at that size",
+                              [&](const json::Value& live) {
+                                const auto members = json::integer_at(live, "/status/replicas");
+                                if (members != replicas) return Look(false, json::render(live));
+                                return is_ready(live);
+                              }));
+    writer.write(10);
+    EXPECT_THAT(writer.find_lost(), IsEmpty());
+    EXPECT_EQ(application.members().voters(), static_cast<std::size_t>(replicas));
+  }
+  EXPECT_EQ(cluster_id(), id);
+  EXPECT_THAT(ledger_.denied(), IsEmpty());
+  for (const auto& write : ledger_.writes())
+    if (write.creates()) EXPECT_EQ(ledger_.count_effects(write.what), 1) << write.what;
+}
+
+TEST_F(Resize, KeepsVolumesIfToldSoAndNeverMountsThemAgain) {
+  declare("c", R"({"replicas": 3,
+                   "storage": {"claim": {}, "retention": {"whenScaled": "Retain"}}})");
+  wait_until_ready("c");
+  Application application(world(), key("c"));
+  Writer writer(application, "w/");
+  writer.write(10);
+  scale(1);
+  world().run(world().until(kube::kEtcdClusters, key("c"), 180s, "one is left",
+                            [&](const json::Value& live) {
+                              const auto members = json::integer_at(live, "/status/replicas");
+                              if (members != 1) return Look(false, json::render(live));
+                              return is_ready(live);
+                            }));
+  const auto all = world().run(world().look(ns_));
+  int kept = 0;
+  for (const char* claim : {"data-c-0", "data-c-1", "data-c-2"}) {
+    const auto& live = all.at(std::string("PersistentVolumeClaim ") + claim);
+    kept += json::text_or(live,
+                          "/metadata/annotations/" + json::escape_pointer(api::kAnnotationRemoved),
+                          "") == "true";
+  }
+  EXPECT_EQ(kept, 2) << "marked, and still there";
+  scale(2);
+  world().run(
+      world().until(kube::kEtcdClusters, key("c"), 180s, "two again", [&](const json::Value& live) {
+        const auto members = json::integer_at(live, "/status/replicas");
+        if (members != 2) return Look(false, json::render(live));
+        return is_ready(live);
+      }));
+  EXPECT_TRUE(world().run(world().look(ns_)).contains("Pod c-3")) << "a name that was never used";
+  writer.write(5);
+  EXPECT_THAT(writer.find_lost(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace quorate::slice
