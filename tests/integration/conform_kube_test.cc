@@ -69,8 +69,8 @@ std::vector<Transcript> real_transcripts(const std::vector<Sequence>& sequences)
     std::ifstream in(kept);
     for (std::string line; std::getline(in, line);) {
       auto& replies = transcripts.emplace_back();
-      for (auto& reply : json::parse(line, {.bytes = line.size()}).value().as_array())
-        replies.push_back(std::move(reply));
+      auto kept_replies = json::parse(line, {.bytes = line.size()}).value();
+      for (auto& reply : kept_replies.as_array()) replies.push_back(std::move(reply));
     }
     transcripts.resize(std::min(transcripts.size(), sequences.size()));
     return transcripts;
