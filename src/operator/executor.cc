@@ -180,8 +180,9 @@ Task<Result<void>> Executor::write_intent(const plan::Step& step, Pass& pass) {
   if (status.intent && status.intent->epoch > fence_.epoch())
     co_return fail(Code::kConflict, fmt::format("a leader of epoch {} has been here, we are of {}",
                                                 status.intent->epoch, fence_.epoch()));
-  status.intent = api::IntentStatus{fence_.epoch(), plan::describe(step, pass.owner.key.name),
-                                    targets_of(step), pass.seen.now.wall};
+  status.intent =
+      api::IntentStatus{fence_.epoch(), plan::describe(step, pass.owner.key.name), targets_of(step),
+                        std::chrono::floor<std::chrono::seconds>(pass.seen.now.wall)};
   auto object = kube::make_object(kube::kEtcdClusters, pass.owner.key);
   auto& metadata = object.as_object()["metadata"].as_object();
   metadata["uid"] = pass.owner.uid.value();

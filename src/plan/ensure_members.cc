@@ -139,10 +139,10 @@ class MemberEnsurer {
 
   void missing_pod(const Member& member) {
     if (!member.record || member.record->deleting || !pods_can_start(now_)) return;
-    // etcd has to know it first (E14).
     const bool joins = member.identity.joins();
     bool first = !member.record->spec.run;
-    if (joins && first && !member.listed) return;
+    // etcd has to know it first (E14), and its record has to know its ID.
+    if (joins && first && (!member.listed || !member.record->spec.identity.member_id)) return;
     if (is_taken("Pod " + member.name)) return;
     if (now_.target->storage.claim) {
       if (!member.claim || member.claim->deleting) return;  // said above
