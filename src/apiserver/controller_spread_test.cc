@@ -12,8 +12,8 @@ json::Value node(const char* name, const char* zone) {
 }
 
 json::Value pod(json::Object constraint) {
-  constraint.insert({"topologyKey", "zone"});
-  constraint.insert({"labelSelector", {{"matchLabels", {{"app", "x"}}}}});
+  constraint["topologyKey"] = "zone";
+  constraint["labelSelector"] = {{"matchLabels", {{"app", "x"}}}};
   return {{"metadata", {{"namespace", "n"}, {"labels", {{"app", "x"}}}}},
           {"spec", {{"topologySpreadConstraints", json::Array{std::move(constraint)}}}}};
 }
