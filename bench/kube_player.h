@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "bench/fleet.h"
+#include "bench/cluster_objects.h"
 #include "bench/player.h"
 #include "kube/http_api.h"
 #include "rt/signal.h"
@@ -17,7 +17,7 @@ namespace quorate::bench {
 class KubePlayer final : public net::Handler {
  public:
   KubePlayer(rt::Runtime runtime, int clusters)
-      : runtime_(std::move(runtime)), fleet_(clusters), touched_(runtime_) {}
+      : runtime_(std::move(runtime)), objects_(clusters), touched_(runtime_) {}
 
   Task<void> handle(net::ServerRequest request, net::Responder& responder) override {
     const auto plural = plural_in(request.path);
@@ -36,7 +36,8 @@ class KubePlayer final : public net::Handler {
 
  private:
   static constexpr std::size_t kPiece = 64 << 10;
-  static constexpr std::string_view kVersion = "99999999";  // later than that of any object
+  // Later than that of any object that is listed, earlier than when it is touched.
+  static constexpr std::string_view kVersion = "50000000";
 
   // The last word of the path, before what is asked of it.
   static std::string plural_in(const std::string& path) {
@@ -53,7 +54,7 @@ class KubePlayer final : public net::Handler {
   }
 
   Task<Result<void>> list(net::Responder& responder, std::string plural, int limit, int from) {
-    const int all = fleet_.count(plural);
+    const int all = objects_.count(plural);
     const int to = limit > 0 ? std::min(all, from + limit) : all;
     CO_TRY(co_await responder.start(200, {{"content-type", "application/json"}}));
     std::string piece = fmt::format(
@@ -61,7 +62,7 @@ class KubePlayer final : public net::Handler {
         kVersion, to < all ? std::to_string(to) : "");
     for (int number = from; number < to; ++number) {
       if (number > from) piece += ",";
-      fleet_.append(piece, plural, number);
+      objects_.append(piece, plural, number);
       if (piece.size() >= kPiece) CO_TRY(co_await flush(responder, piece));
     }
     piece += "]}";
@@ -88,10 +89,10 @@ class KubePlayer final : public net::Handler {
   Task<Result<void>> send_all(net::Responder& responder, std::string plural, std::string_view type,
                               char generation) {
     std::string piece;
-    const int all = fleet_.count(plural);
+    const int all = objects_.count(plural);
     for (int number = 0; number < all; ++number) {
       piece += fmt::format(R"({{"type":"{}","object":)", type);
-      fleet_.append(piece, plural, number, generation);
+      objects_.append(piece, plural, number, generation);
       piece += "}\n";
       if (piece.size() >= kPiece) CO_TRY(co_await flush(responder, piece));
     }
@@ -103,7 +104,7 @@ class KubePlayer final : public net::Handler {
   }
 
   rt::Runtime runtime_;
-  Fleet fleet_;
+  ClusterObjects objects_;
   int touches_ = 0;
   rt::Signal touched_;
 };

@@ -16,7 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int kClusters = 10'000;
-constexpr int kPods = kClusters * Fleet::kMembers;
+constexpr int kPods = kClusters * ClusterObjects::kMembers;
 constexpr auto kPatience = 10min;
 // The allocator keeps what was freed for a moment before it gives it back.
 constexpr auto kSettle = 500ms;
@@ -113,7 +113,7 @@ class ListPods {
                                                store_.unreadable().size()));
     const auto last = store_.find({"tenant", "cluster-09999-2"});
     if (!last || !last->ready || !last->etcd.running || !last->identity ||
-        store_.labelled(api::kLabelCluster, "cluster-09999").size() != Fleet::kMembers)
+        store_.labelled(api::kLabelCluster, "cluster-09999").size() != ClusterObjects::kMembers)
       return fail(Code::kInternal, "a Pod was not read as it was sent");
     return {};
   }

@@ -12,17 +12,21 @@ namespace quorate::kube {
 
 // Texts of the shapes that are packed in a way of their own, and of those that only look so.
 inline std::string any_text() {
-  using Text = std::string;
-  const auto of = [](const char* letters) {
-    return rc::gen::container<Text>(rc::gen::elementOf(Text(letters)));
-  };
-  auto uuid = rc::gen::map(
-      rc::gen::container<Text>(36, rc::gen::elementOf(Text("0123456789abcdef"))), [](Text text) {
-        for (const std::size_t dash : {8U, 13U, 18U, 23U}) text[dash] = '-';
-        return text;
-      });
-  return *rc::gen::oneOf(uuid, of("0123456789"), of("0123456789abcdef"), of("0123456789abcdefA-"),
-                         rc::gen::arbitrary<Text>());
+  const auto bits = *rc::gen::arbitrary<std::uint64_t>();
+  switch (*rc::gen::inRange(0, 6)) {
+    case 0:
+      return fmt::format("{:08x}-{:04x}-4a3e-9a36-0d1b2c3d4e5f", bits & 0xffffffff, bits >> 48U);
+    case 1:
+      return fmt::format("{}", bits);
+    case 2:
+      return fmt::format("0{}", bits);
+    case 3:
+      return fmt::format("{:x}", bits);
+    case 4:
+      return fmt::format("{:X}", bits);
+    default:
+      return *rc::gen::arbitrary<std::string>();
+  }
 }
 
 // Fills every field. To be used inside rc::check.

@@ -17,10 +17,10 @@ constexpr auto kSettle = 500ms;
 
 // A figure of objects that were not all there, or not read, would be none.
 Result<void> check(const op::Caches& caches) {
-  const Fleet fleet(kClusters);
+  const ClusterObjects objects(kClusters);
   Result<void> complete;
   const auto hold = [&](const auto& store, const kube::Resource& kind) {
-    const auto expected = static_cast<std::size_t>(fleet.count(kind.plural));
+    const auto expected = static_cast<std::size_t>(objects.count(kind.plural));
     if (store.size() != expected || !store.unreadable().empty())
       complete =
           fail(Code::kInternal, fmt::format("{} {} of {}, {} unreadable", store.size(), kind.plural,
@@ -54,7 +54,7 @@ Task<Result<void>> measure(rt::Runtime runtime, kube::Client& client, op::Caches
   co_return check(caches);
 }
 
-Task<void> fleet_objects(rt::Runtime runtime, kube::ClusterConfig config) {
+Task<void> cluster_objects(rt::Runtime runtime, kube::ClusterConfig config) {
   auto api = must(kube::HttpApi::make(runtime, std::move(config)));
   kube::Client client(runtime, *api);
   op::Caches caches(runtime, client, "", {});
@@ -73,6 +73,6 @@ int main() {
   return quorate::bench::run_main([] {
     const quorate::bench::KubeServer server(quorate::bench::kClusters);
     quorate::rt::Loop loop;
-    loop.run(quorate::bench::fleet_objects(loop.runtime(), server.config()));
+    loop.run(quorate::bench::cluster_objects(loop.runtime(), server.config()));
   });
 }

@@ -49,11 +49,11 @@ class NumberedText {
 // All that the operator watches of formed clusters of three, as a kube-apiserver gives it: what the
 // operator renders, and around it what server, scheduler and kubelet add. Each object of a cluster
 // is rendered once and then only numbered, so that the player's own work stays small.
-class Fleet {
+class ClusterObjects {
  public:
   static constexpr int kMembers = 3;  // of a cluster
 
-  explicit Fleet(int clusters) : clusters_(clusters) {
+  explicit ClusterObjects(int clusters) : clusters_(clusters) {
     add_cluster();
     for (int member = 0; member < kMembers; ++member) {
       add_record(Ordinal(member));
@@ -216,7 +216,7 @@ class Fleet {
     const auto authority = must(pki::Authority::make(keys, "bench", validity));
     const auto ca = authority.certificate().pem();
     pki::LeafRequest request;
-    request.names.dns = api::server_certificate_names(owner_.key);
+    request.names.dns = api::peer_certificate_names(owner_.key);
     request.validity = validity;
     const auto leaf = must(authority.issue(keys, request));
     for (const auto which : {plan::Shared::kPeerCa, plan::Shared::kClientCa})
