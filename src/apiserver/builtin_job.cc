@@ -142,7 +142,22 @@ void validate_job(const json::Value& job, FieldErrors& errors) {
                                    {"OnFailure", "Never"}));
 }
 
-void validate_job_update(const json::Value& job, const json::Value& old, FieldErrors& errors) {
+// The old template, with what may change in it while the Job is held and has not begun.
+json::Value changeable_taken(const json::Value& job, json::Value old) {
+  if (!json::flag_at(old, "/spec/suspend").value_or(false) || json::find(old, "/status/startTime"))
+    return old;
+  for (const std::string_view part :
+       {"/spec/nodeSelector", "/spec/tolerations", "/metadata/annotations", "/metadata/labels",
+        "/spec/schedulingGates", "/spec/affinity/nodeAffinity"}) {
+    const auto pointer = fmt::format("/spec/template{}", part);
+    json::remove(old, pointer);
+    if (const auto* now = json::find(job, pointer)) (void)json::put(old, pointer, *now);
+  }
+  return old;
+}
+
+void validate_job_update(const json::Value& job, const json::Value& before, FieldErrors& errors) {
+  const auto old = changeable_taken(job, before);
   for (const std::string_view key : {"completions", "selector", "template", "completionMode",
                                      "podFailurePolicy", "backoffLimitPerIndex"}) {
     const auto pointer = fmt::format("/spec/{}", key);

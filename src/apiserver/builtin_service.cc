@@ -198,6 +198,12 @@ void validate_status(const json::Value& service, const json::Value&, FieldErrors
                                "may only be used when `spec.type` is 'LoadBalancer'"));
 }
 
+std::vector<std::string> warnings(const json::Value& service, const json::Value*) {
+  if (!is_headless(service) || json::text_or(service, "/spec/sessionAffinity", "None") == "None")
+    return {};
+  return {"spec.SessionAffinity is ignored for headless services"};
+}
+
 }  // namespace
 
 const BuiltinKind kServiceRules = {
@@ -211,6 +217,7 @@ const BuiltinKind kServiceRules = {
     .validate = validate,
     .validate_update = validate_update,
     .validate_status = validate_status,
+    .warnings = warnings,
 };
 
 }  // namespace quorate::apiserver

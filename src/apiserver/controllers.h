@@ -17,6 +17,7 @@ class Controllers {
  public:
   struct Options {
     NodeTiming nodes;
+    bool schedules = true;  // false: Pods are given their nodes by somebody else, or none
   };
   Controllers(rt::Runtime runtime, Verbs& verbs, Options options);
   ~Controllers();

@@ -118,7 +118,7 @@ Outcome<void> Verbs::check_preconditions(const Kind& kind, const json::Value& ob
   const std::string name(name_of(object));
   const auto refuse = [&](std::string_view what, std::string_view wanted, std::string_view found,
                           std::string_view why) {
-    return fail(conflict(kind.kind_name(), name,
+    return fail(conflict(kind.stored().kind_name(), name,
                          fmt::format("the {} in the precondition ({}) does not match the {} in "
                                      "record ({}). {}",
                                      what, wanted, what, found, why)));
@@ -164,7 +164,8 @@ Outcome<Deleted> Verbs::remove_found(const Target& target, const DeleteOptions& 
     object = storage_.update(kind, key, std::move(object))->value();
   if (!finalizers.empty() || (grace == Grace::kSet && grace_of(object).value_or(0) > 0))
     return Deleted{to_view(kind, std::move(object)), false, {}};
-  return finish_removal(target, object, options.dry_run);
+  // One that goes at once goes as it stood: that it lost its finalizers is not told.
+  return finish_removal(target, grace == Grace::kSet ? object : before, options.dry_run);
 }
 
 Deleted Verbs::finish_removal(const Target& target, const json::Value& object, bool dry_run) {

@@ -310,9 +310,11 @@ void track_scale(json::Value& object, const json::Value& live, std::string_view 
   const bool changed = !json::equal(json::integer_at(object, replicas).value_or(0),
                                     json::integer_at(live, replicas).value_or(0));
   std::vector<Entry> entries;
+  bool owned = false;  // by anybody: what nobody owns is not tracked
   for (auto& [id, entry] : read_entries(live).value_or(Entries{})) {
     const bool owns = !entry.fields.intersection(path).empty();
     const bool kept = owns && !changed;
+    owned |= owns;
     if (owns && (!entry.applied || !kept)) {
       auto rest = entry;
       rest.fields = entry.fields.difference(path);
@@ -326,7 +328,7 @@ void track_scale(json::Value& object, const json::Value& live, std::string_view 
     scale.time.clear();
     entries.push_back(std::move(scale));
   }
-  if (changed) entries.push_back(std::move(own));
+  if (changed && owned) entries.push_back(std::move(own));
   write_entries(object, entries);
 }
 

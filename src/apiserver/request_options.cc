@@ -86,6 +86,7 @@ Outcome<DeleteOptions> delete_options_of(const json::Value& body) {
                 {invalid_value("propagationPolicy", json::Value(*propagation),
                                "orphanDependents and deletionPropagation cannot be both set")}));
   if (orphan) options.propagation = *orphan ? Propagation::kOrphan : Propagation::kBackground;
+  options.old_background = orphan && !*orphan;
   if (const auto dry_run = json::array_at(body, "/dryRun"); dry_run && !(*dry_run)->empty()) {
     const auto& first = (**dry_run)[0];
     const std::string value = first.is_string() ? std::string(first.get_string()) : "";

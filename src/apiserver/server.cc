@@ -171,7 +171,8 @@ Outcome<Answer> Server::State::serve_object(const Route& route, const Request& r
   if (request.method == "DELETE") {
     TRY(const auto options, parse_delete_options(request));
     TRY(const auto deleted, verbs.remove(*route.kind, key, options));
-    return make_answer(200, deleted.answer, deleted.warnings);
+    const bool waits = !deleted.gone && options.old_background;
+    return make_answer(waits ? 202 : 200, deleted.answer, deleted.warnings);
   }
   return write(route, request);
 }

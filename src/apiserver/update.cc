@@ -13,28 +13,27 @@ namespace quorate::apiserver {
 
 namespace {
 
-// Where the real server keeps an object in etcd.
-std::string storage_key(const Kind& kind, const ObjectKey& key) {
+// Where the real server keeps an object in etcd; what is only tried has no root there.
+std::string storage_key(const Kind& kind, const ObjectKey& key, bool dry_run) {
   const auto place = key.ns.empty() ? key.name : fmt::format("{}/{}", key.ns, key.name);
-  if (kind.custom) return fmt::format("/{}/{}/{}", kind.group, kind.plural, place);
+  const std::string_view root = dry_run ? "" : "/registry";
+  if (kind.custom) return fmt::format("{}/{}/{}/{}", root, kind.group, kind.plural, place);
   const std::string_view plural = kind.plural == "services" ? "services/specs"
                                   : kind.plural == "nodes"  ? "minions"
                                                             : std::string_view(kind.plural);
-  return fmt::format("/registry/{}/{}", plural, place);
+  return fmt::format("{}/{}/{}", root, plural, place);
 }
 
 // Of an update that names the UID of its object.
 Outcome<void> check_uid(const Kind& kind, const ObjectKey& key, std::string_view wanted,
-                        std::string_view found) {
+                        std::string_view found, bool dry_run) {
   if (wanted.empty() || wanted == found) return {};
   auto why = fmt::format("Precondition failed: UID in precondition: {}, UID in object meta: {}",
                          wanted, found);
-  // Of an object that is there the storage speaks, with the key that it has there.
-  if (!found.empty())
-    why = fmt::format(
-        "StorageError: invalid object, Code: 4, Key: {}, ResourceVersion: 0, AdditionalErrorMsg: "
-        "{}",
-        storage_key(kind.stored(), key), why);
+  why = fmt::format(
+      "StorageError: invalid object, Code: 4, Key: {}, ResourceVersion: 0, AdditionalErrorMsg: "
+      "{}",
+      storage_key(kind.stored(), key, dry_run), why);
   return fail(conflict(kind.resource(), key.name, why));
 }
 
@@ -87,8 +86,9 @@ Outcome<Written> Verbs::update_decoded(const Target& target, json::Value object,
   const json::Value old = record ? to_view(kind, record->value()) : json::Value();
   const bool may_create = options.subresource.empty() && kind.rules->allows_create_on_update();
   if (!record && !may_create) return fail(not_found(kind.resource(), key.name));
-  TRY(check_uid(kind, key, uid_of(object), record ? uid_of(old) : ""));
+  TRY(check_uid(kind, key, uid_of(object), record ? uid_of(old) : "", options.dry_run));
   if (!record) {
+    metadata_of(object).stable_erase("resourceVersion");
     track_update(object, nullptr, kind.rules->schema(), writer(kind, options),
                  kind.rules->reset_fields(""));
     return store_new(kind, key.ns, std::move(object), options);

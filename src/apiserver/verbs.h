@@ -39,6 +39,8 @@ struct DeleteOptions {
   std::optional<std::int64_t> grace_seconds;
   std::optional<Propagation> propagation;
   bool dry_run = false;
+  // Said as `orphanDependents: false`, the old way: that it waits is then answered with 202.
+  bool old_background = false;
 };
 
 struct Deleted {

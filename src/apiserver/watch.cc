@@ -41,6 +41,11 @@ class Stream : public Watch {
   Task<Result<std::optional<std::string>>> read(rt::Deadline deadline) override {
     while (true) {
       if (auto text = next_line()) co_return text;
+      // Also if the end has come meanwhile: one that asked for them gets one before it.
+      if (request_.bookmarks && !ended_ && next_bookmark_.passed(*runtime_.clock)) {
+        next_bookmark_ = next_bookmark();
+        co_return bookmark(false);
+      }
       if (ended_ || end_.passed(*runtime_.clock)) co_return std::optional<std::string>();
       auto until = deadline.sooner(end_);
       if (request_.bookmarks) until = until.sooner(next_bookmark_);
@@ -52,11 +57,7 @@ class Stream : public Watch {
       // A reader that was held up is told first what happened meanwhile: a bookmark means that
       // nothing was left out.
       if (auto text = next_line()) co_return text;
-      if (end_.passed(*runtime_.clock)) continue;
-      if (request_.bookmarks && next_bookmark_.passed(*runtime_.clock)) {
-        next_bookmark_ = next_bookmark();
-        co_return bookmark(false);
-      }
+      if (end_.passed(*runtime_.clock) || next_bookmark_.passed(*runtime_.clock)) continue;
       if (deadline.passed(*runtime_.clock)) co_return fail(std::move(waited).error());
     }
   }

@@ -21,6 +21,7 @@ constexpr std::size_t kSideBySide = 100;  // nearly all of it is waiting
 
 Task<Result<Played>> play_all(rt::Runtime runtime, kube::Api& api,
                               const std::vector<Script>& scripts) {
+  CO_TRY(co_await lay_ground(runtime, api));
   std::vector<Task<Result<Snapshots>>> work;
   for (const auto& script : scripts) work.push_back(play_to_rest(runtime, api, script));
   co_return co_await rt::all(runtime, std::move(work), kSideBySide);
@@ -28,7 +29,8 @@ Task<Result<Played>> play_all(rt::Runtime runtime, kube::Api& api,
 
 Task<Result<Played>> play_beside(rt::Runtime runtime, OurKube& ours,
                                  const std::vector<Script>& scripts) {
-  apiserver::Controllers controllers(runtime, ours.server().verbs(), {});
+  apiserver::Controllers controllers(runtime, ours.server().verbs(),
+                                     {.nodes = {}, .schedules = false});
   rt::TaskGroup group(runtime);
   group.spawn("controllers", controllers.run());
   auto played = co_await play_all(runtime, ours.api(), scripts);

@@ -280,11 +280,20 @@ std::vector<Script> namespace_scripts() {
        {{config_map("a"), config_map("b", {}, {"x.io/keep"}), pod("p"), post(kServices, kService)},
         {request("DELETE", "/api/v1/namespaces/$NS")},
         {request("DELETE", at(kPods, "p"), {{"gracePeriodSeconds", 0}}),
-         merge(at(kConfigMaps, "b"), R"({"metadata":{"finalizers":null}})")}}},
+         merge(at(kConfigMaps, "b"), R"({"metadata":{"finalizers":null}})")}},
+       // The real controller begins after five seconds, and looks again after sixteen.
+       70},
   };
 }
 
 }  // namespace
+
+std::vector<Step> common_ground() {
+  return {post("/api/v1/nodes", R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"n1"}})"),
+          merge("/api/v1/nodes/n1/status", R"({"status":{"conditions":[{"type":"Ready",
+            "status":"True","lastHeartbeatTime":"2020-01-02T03:04:05Z",
+            "lastTransitionTime":"2020-01-02T03:04:05Z"}]}})")};
+}
 
 const std::vector<Script>& controller_scripts() {
   static const auto all = [] {

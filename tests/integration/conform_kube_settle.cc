@@ -13,8 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kLook = 300ms;   // between two looks
-constexpr int kQuietLooks = 5;  // that show the same: they are at rest
+constexpr auto kLook = 300ms;  // between two looks
 constexpr auto kPatience = 60s;
 
 constexpr std::pair<const char*, const char*> kCollections[] = {
@@ -33,6 +32,12 @@ std::string with_namespace(std::string text, const std::string& ns) {
   return text;
 }
 
+void sort_by_text(json::Array& array) {
+  std::sort(array.begin(), array.end(), [](const json::Value& a, const json::Value& b) {
+    return json::render_sorted(a) < json::render_sorted(b);
+  });
+}
+
 // What is compared of an object at rest.
 json::Value scrub(json::Value object, const std::string& ns) {
   auto& metadata = object.at("metadata").as_object();
@@ -44,6 +49,10 @@ json::Value scrub(json::Value object, const std::string& ns) {
   if (json::find(object, "/addressType")) {
     metadata.erase("generation");
     json::remove(object, "/metadata/annotations/endpoints.kubernetes.io~1last-change-trigger-time");
+    // Their order is that of hashes.
+    for (const char* list : {"endpoints", "ports"})
+      if (auto* found = json::find(object, fmt::format("/{}", list)); found && found->is_array())
+        sort_by_text(found->get_array());
     if (const auto left = json::object_at(object, "/metadata/annotations");
         left && (*left)->empty())
       metadata.erase("annotations");
@@ -65,9 +74,7 @@ Task<Result<json::Value>> look(rt::Runtime runtime, kube::Api& api, const std::s
       for (auto& item : found->as_array())
         if (json::text_or(item, "/metadata/name", "") != "kube-root-ca.crt")
           items.push_back(scrub(std::move(item), ns));
-    std::sort(items.begin(), items.end(), [](const json::Value& a, const json::Value& b) {
-      return json::render_sorted(a) < json::render_sorted(b);
-    });
+    sort_by_text(items);
     snapshot[plural] = std::move(items);
   }
   net::Request request{"GET", "/api/v1/namespaces/" + ns, {}, ""};
@@ -76,10 +83,11 @@ Task<Result<json::Value>> look(rt::Runtime runtime, kube::Api& api, const std::s
   co_return snapshot;
 }
 
-Task<Result<json::Value>> settle(rt::Runtime runtime, kube::Api& api, std::string ns) {
+Task<Result<json::Value>> settle(rt::Runtime runtime, kube::Api& api, std::string ns,
+                                 int quiet_looks) {
   const auto deadline = runtime.in(kPatience);
   json::Value last;
-  for (int quiet = 0; quiet < kQuietLooks;) {
+  for (int quiet = 0; quiet < quiet_looks;) {
     if (deadline.passed(*runtime.clock)) co_return fail(Code::kTimeout, ns + " does not rest");
     CO_TRY(co_await runtime.clock->sleep_until(runtime.in(kLook).at));
     CO_TRY(auto now, co_await look(runtime, api, ns));
@@ -90,6 +98,16 @@ Task<Result<json::Value>> settle(rt::Runtime runtime, kube::Api& api, std::strin
 }
 
 }  // namespace
+
+Task<Result<void>> lay_ground(rt::Runtime runtime, kube::Api& api) {
+  for (const auto& step : common_ground()) {
+    CO_TRY(const auto reply, co_await ask(runtime, api, step, {}));
+    if (const auto* status = json::find(reply, "/status");
+        !status || status->to_number<int>() >= 300)
+      co_return fail(Code::kInternal, json::render(reply));
+  }
+  co_return Result<void>();
+}
 
 Task<Result<Snapshots>> play_to_rest(rt::Runtime runtime, kube::Api& api, const Script& script) {
   const auto ns = "c-" + script.name;
@@ -103,7 +121,7 @@ Task<Result<Snapshots>> play_to_rest(rt::Runtime runtime, kube::Api& api, const 
       CO_TRY(auto reply, co_await ask(runtime, api, step, transcript));
       transcript.push_back(std::move(reply));
     }
-    CO_TRY(auto snapshot, co_await settle(runtime, api, ns));
+    CO_TRY(auto snapshot, co_await settle(runtime, api, ns, script.quiet_looks));
     snapshots.push_back(std::move(snapshot));
   }
   co_return snapshots;

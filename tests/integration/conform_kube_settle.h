@@ -16,12 +16,17 @@ namespace quorate::conform {
 struct Script {
   std::string name;
   std::vector<std::vector<Step>> phases;
+  int quiet_looks = 5;  // three a second, that show the same: everybody is at rest
 };
+// What scripts take to be there: a node that Pods say they are on.
+[[nodiscard]] std::vector<Step> common_ground();
 [[nodiscard]] const std::vector<Script>& controller_scripts();
 
 // What stands in the namespace after each phase: {"pods": [...], ...}, without what is rightly
 // different (UIDs, versions, times, ends of generated names, managers).
 using Snapshots = std::vector<json::Value>;
+
+[[nodiscard]] Task<Result<void>> lay_ground(rt::Runtime runtime, kube::Api& api);
 
 // Plays a script to servers with running controllers. kTimeout if they do not come to rest.
 [[nodiscard]] Task<Result<Snapshots>> play_to_rest(rt::Runtime runtime, kube::Api& api,

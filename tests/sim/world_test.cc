@@ -41,19 +41,12 @@ class EachScenario : public testing::TestWithParam<std::string> {
   const Scenario& scenario() const { return *find_scenario(GetParam()); }
 };
 
-TEST_P(EachScenario, WithoutFaultsIsAsDeclaredAndQuiet) {
-  const auto trial = quiet_trial(scenario());
-  const auto outcome = run(trial);
-  EXPECT_TRUE(outcome.violations.empty()) << text(trial, outcome);
-  EXPECT_GT(outcome.acknowledged, 10U);
-  EXPECT_TRUE(outcome.injected.empty());
-}
-
-TEST_P(EachScenario, WithFaultsKeepsEveryInvariant) {
+TEST_P(EachScenario, KeepsEveryInvariantUnderDrawnFaults) {
   auto trial = draw_trial(scenario(), 1);
   trial.length = quiet_trial(scenario()).length;
   const auto outcome = run(trial);
   EXPECT_TRUE(outcome.violations.empty()) << text(trial, outcome);
+  EXPECT_GT(outcome.acknowledged, 10U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Sim, EachScenario, testing::ValuesIn([] {
@@ -70,7 +63,7 @@ TEST(World, ACrashAtAnySideEffectLeavesTheSameObjects) {
   trial.reference = std::make_shared<Counts>(reference.counts);
   const auto plans = crash_plans(reference);
   ASSERT_EQ(plans.size(), 5 * reference.effects.size());
-  for (std::size_t i = 0; i < plans.size(); i += 31) {
+  for (std::size_t i = 0; i < plans.size(); i += 61) {
     trial.plan = plans[i];
     const auto outcome = run(trial);
     EXPECT_TRUE(outcome.violations.empty()) << text(trial, outcome);
@@ -121,31 +114,24 @@ TEST(World, AnotherProcessGivesTheSameRun) {
 
 // ---- Broken operators ----
 
-class EachMutant : public testing::TestWithParam<std::string> {};
+// A few of them; `make sim ARGS=--museum` hunts them all.
+class EachMutant : public testing::TestWithParam<const char*> {};
 
 TEST_P(EachMutant, IsKilledByTheInvariantThatItBreaks) {
   const auto& mutant = *find_mutant(GetParam());
   auto trial = quiet_trial(*find_scenario(mutant.scenario));
   trial.length = mutant.length;
-  const auto quiet = run(trial);
-  if (mutant.plans.empty())
-    trial = draw_trial(*trial.scenario, 1);
-  else
-    trial.plan = mutant.plans.front();
-  trial.length = mutant.length;
-  if (trial.edits.empty()) trial.reference = std::make_shared<Counts>(quiet.counts);
+  trial.plan = mutant.plans.front();
   trial.mutant = &mutant;
   const auto outcome = run(trial);
-  bool killed = false;
-  for (const auto& id : mutant.killed_by) killed = killed || outcome.violates(id);
-  EXPECT_TRUE(killed) << text(trial, outcome);
+  EXPECT_TRUE(outcome.violates(mutant.killed_by.front())) << text(trial, outcome);
 }
 
-INSTANTIATE_TEST_SUITE_P(Museum, EachMutant, testing::ValuesIn([] {
-                           std::vector<std::string> names;
-                           for (const auto& mutant : museum()) names.push_back(mutant.name);
-                           return names;
-                         }()),
+INSTANTIATE_TEST_SUITE_P(Museum, EachMutant,
+                         testing::Values("new-for-ever", "new-again", "alone", "adds-voters",
+                                         "removes-the-living", "hurries", "deletes-first",
+                                         "rolls-at-once", "blind-patches", "stale-list",
+                                         "never-content", "leaks"),
                          [](const auto& name) { return in_test_name(name.param); });
 
 }  // namespace

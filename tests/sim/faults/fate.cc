@@ -213,6 +213,7 @@ void Fate::inflict(const Fault& fault) {
     case FaultKind::kStop:
     case FaultKind::kWipe:
     case FaultKind::kWipeAndKill:
+    case FaultKind::kBlankDisk:
     case FaultKind::kCorruptLog:
     case FaultKind::kFullDisk:
     case FaultKind::kStallDisk:
@@ -372,8 +373,10 @@ void Fate::inflict_on_member(const Fault& fault) {
       return;
     case FaultKind::kWipe:
     case FaultKind::kWipeAndKill:
+    case FaultKind::kBlankDisk:
       if (disk) disk->wipe();
-      if (process && fault.kind == FaultKind::kWipeAndKill) process->kill();
+      if (disk && fault.kind == FaultKind::kBlankDisk) disk->files.clear();
+      if (process && fault.kind != FaultKind::kWipe) process->kill();
       return;
     case FaultKind::kCorruptLog:
       if (disk) disk->damage(etcdsim::Damage::kLog);

@@ -12,9 +12,10 @@ constexpr std::array<std::string_view, kFaultKinds> kNames{
     "loseReply",     "refuseWrites", "throttle",      "delayCalls",      "outage",
     "freezeWatches", "halfOpen",     "forgetHistory", "duplicateEvents", "loseEtcdReplies",
     "cutFromEtcd",   "cutMember",    "cutOneWay",     "slowNetwork",     "breakNames",
-    "kill",          "stop",         "wipe",          "wipeAndKill",     "corruptLog",
-    "fullDisk",      "stallDisk",    "powerOff",      "reboot",          "cutNode",
-    "deletePod",     "evictPod",     "deleteRecord",  "wipeStatus",      "dropServing"};
+    "kill",          "stop",         "wipe",          "wipeAndKill",     "blankDisk",
+    "corruptLog",    "fullDisk",     "stallDisk",     "powerOff",        "reboot",
+    "cutNode",       "deletePod",    "evictPod",      "deleteRecord",    "wipeStatus",
+    "dropServing"};
 constexpr std::array<std::string_view, 3> kMoments{"before", "afterApply", "afterReply"};
 
 Duration milliseconds(std::int64_t count) { return std::chrono::milliseconds(count); }

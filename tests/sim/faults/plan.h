@@ -43,6 +43,7 @@ enum class FaultKind {
   kStop,  // SIGSTOP for `duration`
   kWipe,  // the disk's content is gone; a process goes on with what it has open
   kWipeAndKill,
+  kBlankDisk,  // another disk is there in its place, on which nothing is, not even the guard's note
   kCorruptLog,
   kFullDisk,   // for `duration`
   kStallDisk,  // for `duration`

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "api/names.h"
 #include "apiserver/registry.h"
 #include "tests/sim/invariants/invariant.h"
@@ -55,11 +57,20 @@ std::vector<etcdsim::EtcdProcess*> Truth::members(const Uid& cluster) {
 }
 
 const etcdsim::Member* Truth::settled_leader(const Uid& cluster) {
-  for (auto* process : members(cluster)) {
+  const auto all = members(cluster);
+  for (auto* process : all) {
     const auto* member = process->member();
-    if (member->raft().leads() && member->raft().committed_in_term() &&
-        member->raft().applied() == member->raft().commit())
-      return member;
+    if (process->paused() || !member->raft().leads() || !member->raft().committed_in_term() ||
+        member->raft().applied() != member->raft().commit())
+      continue;
+    // One that was stopped or cut off may believe for a while that it still leads.
+    const auto follows = [&](const etcdsim::EtcdProcess* other) {
+      return !other->paused() && other->member()->raft().leader() == member->id() &&
+             other->member()->raft().term() == member->raft().term() &&
+             member->raft().conf().voters.contains(other->member()->id());
+    };
+    const auto followers = static_cast<std::size_t>(std::count_if(all.begin(), all.end(), follows));
+    if (followers >= member->raft().conf().quorum()) return member;
   }
   return nullptr;
 }

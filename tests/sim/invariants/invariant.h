@@ -45,8 +45,8 @@ class Truth {
   // Running members of an EtcdCluster, by the starts of their processes.
   [[nodiscard]] std::vector<etcdsim::EtcdProcess*> members(const Uid& cluster);
   [[nodiscard]] const Ledger::Start* start_of(std::uint64_t process);
-  // The member that leads, has committed in its term, and has applied all that
-  // it committed.
+  // The member that leads and that a quorum follows now, has committed in its term, and has applied
+  // all that it committed.
   [[nodiscard]] const etcdsim::Member* settled_leader(const Uid& cluster);
 
  private:

@@ -291,21 +291,37 @@ Invariant s8_pod_after_member() {
 
 Invariant s9_volume_identity() {
   struct State {
-    std::size_t next = 0;
-    std::map<std::string, std::string> owners;  // disk -> cluster UID and member
+    std::size_t starts = 0;
+    std::size_t mounts = 0;
+    std::map<std::string, std::string> holder;             // disk -> cluster UID and member
+    std::map<std::string, std::set<std::string>> mounted;  // for whom, ever
   };
   auto state = std::make_shared<State>();
   return {"S9", "a volume that held one member is never mounted for another",
           [state](Truth& truth, Findings& findings) {
-            const auto& starts = truth.world().ledger().starts;
-            for (; state->next < starts.size(); ++state->next) {
-              const auto& start = starts[state->next];
+            auto name = [](const Uid& cluster, const ObjectKey& pod) {
+              return cluster.value() + "/" + pod.name;
+            };
+            auto look_at = [&](const std::string& disk) {
               findings.evaluated("S9");
-              const auto owner = start.cluster_uid.value() + "/" + start.pod.name;
-              auto [known, first] = state->owners.emplace(start.disk, owner);
-              if (!first && known->second != owner)
-                findings.broken("S9", fmt::format("{} held {} and was started for {}", start.disk,
-                                                  known->second, owner));
+              auto holder = state->holder.find(disk);
+              if (holder == state->holder.end()) return;
+              for (const auto& other : state->mounted[disk])
+                if (other != holder->second)
+                  findings.broken("S9", fmt::format("{} held {} and was mounted for {}", disk,
+                                                    holder->second, other));
+            };
+            const auto& ledger = truth.world().ledger();
+            for (; state->mounts < ledger.mounts.size(); ++state->mounts) {
+              const auto& mount = ledger.mounts[state->mounts];
+              state->mounted[mount.disk].insert(name(mount.cluster_uid, mount.pod));
+              look_at(mount.disk);
+            }
+            for (; state->starts < ledger.starts.size(); ++state->starts) {
+              const auto& start = ledger.starts[state->starts];
+              state->holder.emplace(start.disk, name(start.cluster_uid, start.pod));
+              state->mounted[start.disk].insert(name(start.cluster_uid, start.pod));
+              look_at(start.disk);
             }
           }};
 }

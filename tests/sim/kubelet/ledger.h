@@ -29,6 +29,12 @@ struct Ledger {
     std::string token;
     std::string initial_cluster;
   };
+  // A disk was mounted for a Pod.
+  struct Mount {
+    std::string disk;
+    ObjectKey pod;
+    Uid cluster_uid;
+  };
   // The guard refused.
   struct Refusal {
     Monotonic at;
@@ -37,6 +43,7 @@ struct Ledger {
   };
   std::vector<Start> starts;
   std::vector<Refusal> refusals;
+  std::vector<Mount> mounts;
   std::uint64_t exits = 0;
 };
 

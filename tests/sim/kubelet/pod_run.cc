@@ -190,6 +190,9 @@ Result<void> PodRun::mount() {
                     "persistentvolumeclaim \"" + wanted->claim + "\" is not bound");
       disks_[volume.name] = node_.ground().disks.of_volume(name);
       disk_names_[volume.name] = name;
+      node_.ground().ledger.mounts.push_back(
+          {name, pod_.meta.key,
+           Uid(std::string(pod_.meta.label(api::kLabelClusterUid).value_or("")))});
     } else if (const auto* files = std::get_if<node::FileVolume>(&volume.source)) {
       for (const auto& source : files->sources)
         if (source.kind == node::FileSource::Kind::kSecret) TRY(load_secret(source.object));

@@ -1,6 +1,7 @@
 #include "tests/sim/museum/hunt.h"
 
 #include "tests/sim/plans/campaign.h"
+#include "tests/sim/plans/parallel.h"
 
 namespace quorate::sim {
 namespace {
@@ -15,24 +16,24 @@ std::string broken_by(const Mutant& mutant, const Outcome& outcome) {
 
 }  // namespace
 
-Hunted hunt(const Mutant& mutant, const std::function<void(const Trial&, const Outcome&)>& each,
-            int most_seeds) {
+Hunted hunt(const Mutant& mutant, int most_seeds) {
   const auto& scenario = *find_scenario(mutant.scenario);
   Trial quiet;
   quiet.scenario = &scenario;
   quiet.length = mutant.length;
   const auto reference = std::make_shared<Counts>(run(quiet).counts);
   Hunted out;
+  out.mutant = &mutant;
   auto dies = [&](Trial trial) {
     ++out.killed.runs;
     trial.mutant = &mutant;
     trial.length = mutant.length;
     if (trial.edits.empty()) trial.reference = reference;
-    const auto outcome = run(trial);
-    each(trial, outcome);
+    auto outcome = run(trial);
     out.killed.steps += outcome.steps;
     out.killed.by = broken_by(mutant, outcome);
-    if (!out.killed.by.empty()) out.smallest = std::move(trial);
+    if (!out.killed.by.empty()) out.smallest = trial;
+    out.runs.emplace_back(std::move(trial), std::move(outcome));
     return !out.killed.by.empty();
   };
   bool dead = false;
@@ -50,6 +51,13 @@ Hunted hunt(const Mutant& mutant, const std::function<void(const Trial&, const O
   sound.mutant = nullptr;
   out.survivor = run(sound);
   return out;
+}
+
+void hunt_all(const std::vector<const Mutant*>& mutants, unsigned jobs,
+              const std::function<void(const Hunted&)>& each) {
+  side_by_side<Hunted>(
+      mutants.size(), jobs, [&](std::size_t i) { return hunt(*mutants[i]); },
+      [&](std::size_t, const Hunted& hunted) { each(hunted); });
 }
 
 }  // namespace quorate::sim

@@ -24,11 +24,11 @@ const Plan kNothing;
 
 // ---- Formation and identity ----
 
-// The first members lose their content and their Pods after the cluster has formed.
+// The first members lose their disks and their Pods after the cluster has formed.
 Plan emptied(int members) {
   Plan plan;
   for (int i = 0; i < members; ++i) {
-    plan.faults.push_back(fault(FaultKind::kWipeAndKill, 60s, i));
+    plan.faults.push_back(fault(FaultKind::kBlankDisk, 60s, i));
     plan.faults.push_back(fault(FaultKind::kDeletePod, 61s, i));
   }
   return plan;
@@ -55,7 +55,6 @@ void take_an_old_image(json::Value& pod) {
 }
 
 std::vector<Mutant> of_formation() {
-  const Plan late{{fault(FaultKind::kPowerOff, 0s, 0, 60s)}};
   return {
       {"new-for-ever",
        "Pods are told for ever that the formation is open",
@@ -68,22 +67,15 @@ std::vector<Mutant> of_formation() {
        "an emptied member starts anew under its old identity",
        {"S3"},
        "data",
-       {emptied(1)},
+       {emptied(3)},
        decides(rules_new_for_ever()),
        150s},
-      {"new-quorum",
-       "emptied members outvote the one that has the data",
+      {"new-again",
+       "members that lost everything form the cluster anew",
        {"S1", "Linearizable"},
        "data",
-       {emptied(2)},
+       {emptied(3)},
        decides(rules_new_for_ever()),
-       150s},
-      {"serves-unverified",
-       "Pods are sent clients as soon as they are there",
-       {"S10", "S18"},
-       "form",
-       {late},
-       decides(rules_serving_at_once()),
        150s},
       {"alone",
        "each Pod is told that it is the only member",

@@ -306,6 +306,7 @@ bool destroys(const Scenario& scenario, const Plan& plan) {
     switch (fault.kind) {
       case FaultKind::kWipe:
       case FaultKind::kWipeAndKill:
+      case FaultKind::kBlankDisk:
       case FaultKind::kCorruptLog:
         return true;
       case FaultKind::kDeletePod:
