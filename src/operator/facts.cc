@@ -99,6 +99,7 @@ std::optional<plan::PodFacts> pod_facts(const PodView& view, std::string_view cl
   facts.resource_version = view.meta.resource_version;
   facts.controller = controller_of(view.meta);
   facts.deleting = view.meta.deleting();
+  facts.deleting_since = view.meta.deleting_since;
   facts.identity = identity_of(view.meta, view.annotations);
   facts.first_pod = text_of(view.annotations, api::kAnnotationFirstPod) == api::kTrue;
   facts.formation_open =
@@ -110,6 +111,7 @@ std::optional<plan::PodFacts> pod_facts(const PodView& view, std::string_view cl
   facts.phase = view.phase;
   facts.ready = view.ready;
   facts.unschedulable = view.unschedulable;
+  facts.unschedulable_since = view.unschedulable_since;
   facts.node = view.node;
   facts.ip = view.ip;
   facts.install = view.install;
