@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "api/names.h"
+#include "api/span.h"
 #include "api/version.h"
 #include "base/ids.h"
 #include "base/time.h"
@@ -78,6 +79,12 @@ struct ResourcesSpec {
   friend bool operator==(const ResourcesSpec&, const ResourcesSpec&) = default;
 };
 
+// What is done when members do not come back.
+struct RecoverySpec {
+  Span replace_after = kDefaultReplaceAfter;
+  friend bool operator==(const RecoverySpec&, const RecoverySpec&) = default;
+};
+
 enum class TlsMode { kManaged, kDisabled };
 
 struct TlsSide {
@@ -100,6 +107,7 @@ struct ClusterSpec {
   StorageSpec storage = {ClaimStorage{}, std::nullopt, {}};
   ResourcesSpec resources;
   TlsSpec tls;
+  RecoverySpec recovery;
   bool paused = false;
   friend bool operator==(const ClusterSpec&, const ClusterSpec&) = default;
 };

@@ -190,15 +190,26 @@ void describe(Visitor& visit, const TlsSpec*) {
 }
 
 template <class Visitor>
+void describe(Visitor& visit, const RecoverySpec*) {
+  visit.type("What is done when members do not come back.");
+  visit.field({.name = "replaceAfter",
+               .text = "How long a member may be kept from running by a node that is gone before "
+                       "another takes its place. One whose data is lost is replaced at once.",
+               .defaulted = true},
+              &RecoverySpec::replace_after);
+}
+
+template <class Visitor>
 void describe(Visitor& visit, const ClusterSpec*) {
   visit.type("What is wanted.");
   visit.field({.name = "replicas",
                .text = "How many members. Odd numbers are best: an even one tolerates no more "
                        "failures than the odd one below it. Members are added as learners and "
                        "removed one at a time; before the cluster has formed, a change waits "
-                       "until it has.",
+                       "until it has. 0 stops all members and keeps their volumes and identity: "
+                       "any other number wakes the same members again.",
                .defaulted = true,
-               .minimum = 1,
+               .minimum = 0,
                .maximum = kMaxReplicas},
               &ClusterSpec::replicas);
   visit.field({.name = "version",
@@ -213,6 +224,10 @@ void describe(Visitor& visit, const ClusterSpec*) {
               &ClusterSpec::resources);
   visit.field({.name = "tls", .text = "How connections are secured.", .defaulted = true},
               &ClusterSpec::tls);
+  visit.field({.name = "recovery",
+               .text = "What is done when members do not come back.",
+               .defaulted = true},
+              &ClusterSpec::recovery);
   visit.field({.name = "paused",
                .text = "The operator observes and reports, and does nothing.",
                .defaulted = true},

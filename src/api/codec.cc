@@ -118,6 +118,18 @@ bool decode(DecodeContext& context, const json::Value& in, WallTime& out) {
   return true;
 }
 
+bool decode(DecodeContext& context, const json::Value& in, Span& out) {
+  std::string text;
+  if (!decode(context, in, text)) return false;
+  auto span = parse_span(text);
+  if (!span) {
+    context.complain(fmt::format("\"{}\" must be {}", text, kSpanRule.words));
+    return false;
+  }
+  out = *span;
+  return true;
+}
+
 bool decode(DecodeContext& context, const json::Value& in, Uid& out) {
   std::string text;
   if (!decode(context, in, text)) return false;
@@ -165,6 +177,7 @@ json::Value encode_value(const std::string& value) { return json::Value(value); 
 json::Value encode_value(const EtcdVersion& value) { return json::Value(value.text()); }
 json::Value encode_value(const json::Quantity& value) { return json::Value(value.text()); }
 json::Value encode_value(const WallTime& value) { return json::Value(json::render_time(value)); }
+json::Value encode_value(const Span& value) { return json::Value(render_span(value)); }
 json::Value encode_value(const Uid& value) { return json::Value(value.value()); }
 json::Value encode_value(const Ordinal& value) { return json::Value(value.value()); }
 json::Value encode_value(const ClusterId& value) { return json::Value(value.text()); }

@@ -145,6 +145,9 @@ void put_spec_rules(json::Array& rules) {
                             "can corrupt data",
                             etcd_releases().front().minor, etcd_releases().back().minor,
                             kDefaultEtcdVersion)));
+  rules.push_back(make_rule("self.spec.replicas > 0 || !has(self.spec.storage.emptyDir)",
+                            "spec.replicas must be at least 1: data in an emptyDir goes with its "
+                            "Pod"));
   for (const char* field : {"cpu", "memory"})
     rules.push_back(
         make_rule(limit_holds(field),

@@ -63,7 +63,7 @@ TEST(Crd, CarriesDefaultsLimitsAndTexts) {
   auto crd = cluster_crd();
   const auto& replicas = schema_at(crd, "/spec/properties/replicas");
   EXPECT_EQ(*json::integer_at(replicas, "/default"), 3);
-  EXPECT_EQ(*json::integer_at(replicas, "/minimum"), 1);
+  EXPECT_EQ(*json::integer_at(replicas, "/minimum"), 0);
   EXPECT_EQ(*json::integer_at(replicas, "/maximum"), 9);
   EXPECT_FALSE(json::text_or(replicas, "/description", "").empty());
   EXPECT_EQ(json::text_or(schema_at(crd, "/spec/properties/storage/default"), "/claim/size", ""),

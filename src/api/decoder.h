@@ -9,6 +9,7 @@
 
 #include "api/describe.h"
 #include "api/identity.h"
+#include "api/span.h"
 #include "api/validate.h"
 #include "api/version.h"
 #include "base/ids.h"
@@ -65,6 +66,7 @@ bool decode(DecodeContext& context, const json::Value& in, std::string& out);
 bool decode(DecodeContext& context, const json::Value& in, EtcdVersion& out);
 bool decode(DecodeContext& context, const json::Value& in, json::Quantity& out);
 bool decode(DecodeContext& context, const json::Value& in, WallTime& out);
+bool decode(DecodeContext& context, const json::Value& in, Span& out);
 bool decode(DecodeContext& context, const json::Value& in, Uid& out);
 bool decode(DecodeContext& context, const json::Value& in, Ordinal& out);
 bool decode(DecodeContext& context, const json::Value& in, ClusterId& out);

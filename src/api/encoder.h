@@ -7,6 +7,7 @@
 
 #include "api/describe.h"
 #include "api/identity.h"
+#include "api/span.h"
 #include "api/version.h"
 #include "base/ids.h"
 #include "base/time.h"
@@ -23,6 +24,7 @@ json::Value encode_value(const std::string& value);
 json::Value encode_value(const EtcdVersion& value);
 json::Value encode_value(const json::Quantity& value);
 json::Value encode_value(const WallTime& value);
+json::Value encode_value(const Span& value);
 json::Value encode_value(const Uid& value);
 json::Value encode_value(const Ordinal& value);
 json::Value encode_value(const ClusterId& value);

@@ -37,7 +37,7 @@ inline ResourcesSpec any_resources() {
 
 inline ClusterSpec any_cluster_spec() {
   ClusterSpec spec;
-  spec.replicas = any_number(1, 9);
+  spec.replicas = any_number(0, 9);
   spec.version = maybe(any_version);
   spec.image.repository = maybe(any_word);
   spec.image.tag = maybe(any_word);
@@ -56,6 +56,7 @@ inline ClusterSpec any_cluster_spec() {
   spec.resources = any_resources();
   if (any_flag()) spec.tls.peer.mode = TlsMode::kDisabled;
   if (any_flag()) spec.tls.client.mode = TlsMode::kDisabled;
+  spec.recovery.replace_after = Span(any_number(0, 100'000));
   spec.paused = any_flag();
   return spec;
 }

@@ -18,7 +18,8 @@ struct MemberSpec {
   std::string peer_url;
 
   // False until its volume is there. It is set before etcd can run, so that a volume that is
-  // missing later is a loss, never something to be made anew. Cleared only to stop the member.
+  // missing later is a loss, never something to be made anew. Cleared only to stop the member
+  // while no member is wanted; that it had a volume is known from volume_uid then.
   bool run = false;
   std::optional<Uid> volume_uid;  // of the claim that holds its data; absent for emptyDir
   // An ordinal that was used and of which nothing else is left: it is not given out again.

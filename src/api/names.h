@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -114,6 +115,7 @@ inline constexpr Bytes kDefaultStorageSize{std::int64_t{1} << 30};
 inline constexpr std::int64_t kDefaultCpuMillis = 100;
 inline constexpr Bytes kDefaultMemory{std::int64_t{128} << 20};
 inline constexpr int kDefaultReplicas = 3;
+inline constexpr std::chrono::seconds kDefaultReplaceAfter = std::chrono::minutes(5);
 inline constexpr int kMaxReplicas = 9;
 // etcd takes two WAL segments of 64 MiB before the first key.
 inline constexpr Bytes kMinStorageSize{std::int64_t{256} << 20};

@@ -55,6 +55,10 @@ struct SchemaOf<WallTime> {
   static json::Object make() { return {{"type", "string"}, {"format", "date-time"}}; }
 };
 template <>
+struct SchemaOf<Span> {
+  static json::Object make() { return make_text_schema(&kSpanRule); }
+};
+template <>
 struct SchemaOf<Quantity> {
   static json::Object make() {
     return {

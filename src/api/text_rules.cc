@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "api/names.h"
+#include "api/span.h"
 #include "api/version.h"
 #include "base/ids.h"
 #include "base/strings.h"
@@ -127,5 +128,10 @@ const TextRule kPeerUrlRule{"^https?://[a-z0-9]([a-z0-9.-]*[a-z0-9])?:[0-9]{1,5}
 const TextRule kQuantityRule{
     R"(^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?[0-9]+))?$)",
     is_quantity, "a quantity, as in 1Gi or 500m", 64};
+
+const TextRule kSpanRule{
+    "^([0-9]{1,6}h([0-9]{1,6}m)?([0-9]{1,6}s)?|[0-9]{1,6}m([0-9]{1,6}s)?|[0-9]{1,6}s)$",
+    [](std::string_view text) { return parse_span(text).has_value(); },
+    "a span of time in hours, minutes and seconds, as in 90s, 5m or 1h30m", 24};
 
 }  // namespace quorate::api

@@ -25,5 +25,6 @@ extern const TextRule kHexIdRule;
 extern const TextRule kUidRule;
 extern const TextRule kPeerUrlRule;
 extern const TextRule kQuantityRule;
+extern const TextRule kSpanRule;  // 90s, 5m, 1h30m
 
 }  // namespace quorate::api

@@ -24,6 +24,7 @@ const Case kCases[] = {
     {"storage class", &kStorageClassRule, "ab1.-A"},
     {"hex id", &kHexIdRule, "0123456789abcdefgA"},
     {"uid", &kUidRule, "aZ0-."},
+    {"span", &kSpanRule, "0123hms-"},
     {"quantity", &kQuantityRule, "0123.+-eEKMi mu"},
 };
 

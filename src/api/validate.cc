@@ -54,6 +54,7 @@ struct Check {
     if (auto supported = check_supported(version); !supported)
       complain(supported.error().message());
   }
+  void value(Span) const {}
   void value(bool) const {}
   template <NamedEnum E>
   void value(const E&) const {}
@@ -195,6 +196,10 @@ Problems validate(const ClusterSpec& spec) {
   FieldChecker<ClusterSpec> checker(spec, "spec", problems);
   describe(checker, &spec);
   check_storage(spec.storage, problems);
+  if (spec.replicas == 0 && spec.storage.empty_dir)
+    problems.push_back({"spec.replicas",
+                        "0 would stop all members, whose data goes with their Pods; write 1 or "
+                        "more, or delete the cluster"});
   check_limit("cpu", spec.resources.requests.cpu, spec.resources.limits.cpu, problems);
   check_limit("memory", spec.resources.requests.memory, spec.resources.limits.memory, problems);
   return problems;
@@ -218,7 +223,7 @@ Problems validate_change(const ClusterSpec& before, const ClusterSpec& after, bo
 
 Problems warnings(const ClusterSpec& spec) {
   Problems problems;
-  if (spec.replicas % 2 == 0)
+  if (spec.replicas % 2 == 0 && spec.replicas > 0)
     problems.push_back({"spec.replicas", fmt::format("{} members tolerate no more failures than {}",
                                                      spec.replicas, spec.replicas - 1)});
   if (spec.version) {

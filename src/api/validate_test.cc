@@ -30,9 +30,11 @@ struct Case {
 
 TEST(Validate, NamesFieldValueAndRule) {
   const Case cases[] = {
-      {R"({"replicas":-1})", "spec.replicas: -1 must be between 1 and 9"},
-      {R"({"replicas":0})", "spec.replicas: 0 must be between 1 and 9"},
-      {R"({"replicas":10})", "spec.replicas: 10 must be between 1 and 9"},
+      {R"({"replicas":-1})", "spec.replicas: -1 must be between 0 and 9"},
+      {R"({"replicas":0,"storage":{"emptyDir":{}}})",
+       "spec.replicas: 0 would stop all members, whose data goes with their Pods; write 1 or more, "
+       "or delete the cluster"},
+      {R"({"replicas":10})", "spec.replicas: 10 must be between 0 and 9"},
       {R"({"version":"9.9.9"})",
        "spec.version: 9.9.9 is not run: 3.4 to 3.7 are; the nearest is 3.7.3"},
       {R"({"version":"3.5.2"})",

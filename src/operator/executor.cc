@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "json/patch.h"
 #include "kube/status.h"
+#include "plan/situation.h"
 #include "rt/group.h"
 
 namespace quorate::op {
@@ -71,10 +72,14 @@ bool Executor::forget_unwanted(const plan::Decision& decision, plan::Observation
   for (const auto& stage : decision.stages)
     for (const auto& step : stage.steps)
       wanted.insert(refusal_key(plan::describe(step, seen.cluster.key.name)));
-  const auto forgotten = std::erase_if(
-      memory.refusals, [&](const auto& entry) { return !wanted.contains(entry.first); });
+  const auto is_fresh = [&](const plan::Refusal& refusal) {
+    return refusal.refused_at && seen.now.monotonic - *refusal.refused_at < plan::kRefusedFor;
+  };
+  const auto forgotten = std::erase_if(memory.refusals, [&](const auto& entry) {
+    return !wanted.contains(entry.first) && !is_fresh(entry.second);
+  });
   std::erase_if(seen.refusals, [&](const plan::Refusal& refusal) {
-    return !wanted.contains({refusal.object, refusal.operation});
+    return !wanted.contains({refusal.object, refusal.operation}) && !is_fresh(refusal);
   });
   return forgotten > 0;
 }
@@ -96,6 +101,8 @@ void Executor::remember(const plan::Step& step, const Result<void>& done, Pass& 
   refusal.operation = key.second;
   refusal.message = error.text();
   refusal.transient = error.code() != Code::kForbidden && error.code() != Code::kInvalid;
+  if (plan::permit_of(step) && error.code() == Code::kUnavailable)
+    refusal.refused_at = runtime_.clock->now();
   auto known = pass.memory.refusals.find(key);
   refusal.since = known != pass.memory.refusals.end() ? known->second.since : pass.seen.now.wall;
   pass.memory.refusals[key] = std::move(refusal);
@@ -159,6 +166,8 @@ std::vector<std::string> targets_of(const plan::Step& step) {
     add(s->records);
   }
   if (const auto* s = std::get_if<plan::ReplaceUnformedPod>(&step)) add({s->pod});
+  if (const auto* s = std::get_if<plan::StopMembers>(&step)) add(s->records);
+  if (const auto* s = std::get_if<plan::StopPods>(&step)) add(s->pods);
   if (const auto* s = std::get_if<plan::DiscardMember>(&step)) {
     add(s->pods);
     add(s->claims);

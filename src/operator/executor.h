@@ -108,6 +108,8 @@ class Executor {
   Task<Result<void>> on(plan::AbandonFormation step, Pass& pass);
   Task<Result<void>> on(plan::DiscardFormation step, Pass& pass);
   Task<Result<void>> on(plan::ReplaceUnformedPod step, Pass& pass);
+  Task<Result<void>> on(plan::StopMembers step, Pass& pass);
+  Task<Result<void>> on(plan::StopPods step, Pass& pass);
   Task<Result<void>> on(plan::NoteRole step, Pass& pass);
   Task<Result<void>> on(plan::NoteLastOrdinal step, Pass& pass);
   Task<Result<void>> on(plan::SetVoter step, Pass& pass);

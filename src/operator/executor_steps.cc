@@ -161,6 +161,19 @@ Task<Result<void>> Executor::on(plan::DiscardFormation step, Pass& pass) {
   co_return Result<void>();
 }
 
+Task<Result<void>> Executor::on(plan::StopMembers step, Pass& pass) {
+  const auto stop = [](api::MemberSpec& spec) { spec.run = false; };
+  for (const auto& victim : step.records)
+    CO_TRY(co_await change_record(victim.name, victim.uid, stop, pass));
+  co_return Result<void>();
+}
+
+Task<Result<void>> Executor::on(plan::StopPods step, Pass& pass) {
+  for (const auto& victim : step.pods)
+    CO_TRY(co_await remove(kube::kPods, victim, version_of(pass.seen.pods, victim), pass));
+  co_return Result<void>();
+}
+
 Task<Result<void>> Executor::on(plan::ReplaceUnformedPod step, Pass& pass) {
   return remove(kube::kPods, step.pod, version_of(pass.seen.pods, step.pod), pass);
 }

@@ -66,6 +66,7 @@ std::optional<plan::PodFacts> pod_facts(const PodView& view, std::string_view cl
   facts.resource_version = view.meta.resource_version;
   facts.controller = view.controller;
   facts.deleting = view.meta.deleting();
+  facts.deleting_since = view.meta.deleting_since;
   facts.identity = view.identity;
   facts.first_pod = view.first_pod;
   facts.formation_open = view.formation_open;
@@ -76,6 +77,7 @@ std::optional<plan::PodFacts> pod_facts(const PodView& view, std::string_view cl
   facts.phase = view.phase;
   facts.ready = view.ready;
   facts.unschedulable = view.unschedulable;
+  facts.unschedulable_since = view.unschedulable_since;
   facts.node = view.node;
   facts.ip = view.ip;
   facts.install = view.install;

@@ -3,6 +3,7 @@
 #include "api/codec.h"
 #include "api/names.h"
 #include "base/bytes.h"
+#include "json/timestamp.h"
 #include "pki/certificate.h"
 #include "pki/digest.h"
 #include "plan/pods.h"
@@ -116,7 +117,7 @@ void read_container_statuses(json::Reader& in, std::string_view wanted, plan::Co
 
 void read_conditions(json::Reader& in, PodView& out) {
   in.items([&](json::Reader& item) {
-    std::string type, status, reason, message;
+    std::string type, status, reason, message, changed;
     item.fields([&](std::string_view key, json::Reader& value) {
       if (key == "type")
         type = value.text();
@@ -126,10 +127,14 @@ void read_conditions(json::Reader& in, PodView& out) {
         reason = value.text();
       else if (key == "message")
         message = value.text();
+      else if (key == "lastTransitionTime" && value.kind() == json::Reader::Kind::kString)
+        changed = value.text();
     });
     if (type == "Ready") out.ready = status == "True";
-    if (type == "PodScheduled" && status == "False" && reason == "Unschedulable")
+    if (type == "PodScheduled" && status == "False" && reason == "Unschedulable") {
       out.unschedulable = message;
+      if (auto since = json::parse_time(changed)) out.unschedulable_since = *since;
+    }
   });
 }
 

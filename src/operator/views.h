@@ -62,6 +62,7 @@ struct PodView {
   plan::PodPhase phase = plan::PodPhase::kUnknown;
   bool ready = false;
   std::string unschedulable;
+  std::optional<WallTime> unschedulable_since;
   std::string node;
   std::string ip;
   plan::ContainerFacts install;

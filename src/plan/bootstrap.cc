@@ -93,6 +93,14 @@ std::optional<WallTime> not_before(const Situation& now) {
 }
 
 void open(const Situation& now, Finding& out) {
+  if (now.target->replicas == 0) {
+    auto wait = now.waiting(kRule, "NoMembersWanted",
+                            "replicas is 0; the cluster is formed when "
+                            "more are wanted");
+    wait.deadline.reset();
+    out.verdicts.push_back(std::move(wait));
+    return;
+  }
   for (const auto& foreign : now.foreign)
     if (foreign.leaving) {
       out.verdicts.push_back(now.waiting(

@@ -38,6 +38,8 @@ bool is_late(const Verdict& verdict, WallTime wall) {
 
 Said available(const Situation& now) {
   if (!now.formed) return no("NotFormed", "the cluster has not formed yet");
+  if (now.hibernates())
+    return no("Hibernated", "no member is wanted to run; volumes and identity are kept");
   auto quorum = now.quorum();
   auto count = fmt::format("{} of {} voters answer", quorum.answering, quorum.voters);
   if (quorum.stands()) return yes("QuorumAnswers", count);
@@ -75,7 +77,7 @@ Said degraded(const Situation& now, std::span<const Ruling> rulings,
   if (const auto* verdict = find_verdict(rulings, late))
     return yes(reason_of(*verdict).code,
                fmt::format("longer than expected: {}", reason_of(*verdict).message));
-  if (now.formed && status.ready_replicas < now.count_voters())
+  if (now.formed && !now.hibernates() && status.ready_replicas < now.count_voters())
     return yes("MembersNotReady", fmt::format("{} members are ready", status.ready));
   return no("AsExpected", "nothing is late, nothing is blocked");
 }
@@ -162,7 +164,7 @@ std::string make_phase(const Situation& now, std::span<const Ruling> rulings,
     return fmt::format("{} members are ready", status.ready);
   if (const auto* verdict = find_verdict(rulings, [](const Verdict&) { return true; }))
     return reason_of(*verdict).message;
-  return "Ready";
+  return now.hibernates() ? "Hibernated" : "Ready";
 }
 
 }  // namespace quorate::plan

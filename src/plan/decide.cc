@@ -16,7 +16,8 @@ constexpr std::array kRules{
     Rule{"ownership", ownership}, Rule{"teardown", teardown},   Rule{"pause", pause},
     Rule{"validity", validity},   Rule{"ensure", ensure},       Rule{"doubt", doubt},
     Rule{"settle", settle},       Rule{"bootstrap", bootstrap}, Rule{"quorum loss", quorum_loss},
-    Rule{"heal", heal},           Rule{"promote", promote},     Rule{"resize", resize},
+    Rule{"hibernate", hibernate}, Rule{"heal", heal},           Rule{"promote", promote},
+    Rule{"resize", resize},
 };
 
 // How soon to look again of ourselves; what changes in Kubernetes wakes us earlier.

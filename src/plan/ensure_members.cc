@@ -85,7 +85,8 @@ class MemberEnsurer {
     for (const auto* member : current_) {
       auto name = api::claim_name(now_.seen.cluster.key.name, member->ordinal);
       if (!member->claim) {
-        if (member->may_run() || is_gone(now_, *member)) continue;  // a loss: told below
+        // A loss: `heal`.
+        if (member->may_run() || member->is_stopped() || is_gone(now_, *member)) continue;
         if (is_taken("PersistentVolumeClaim " + name)) continue;
         bool owned = now_.target->storage.retention.when_deleted == api::Retention::kDelete;
         claims_.steps.push_back(CreateClaim{name, member->identity, storage, owned});
@@ -139,8 +140,10 @@ class MemberEnsurer {
 
   void missing_pod(const Member& member) {
     if (!member.record || member.record->deleting || !pods_can_start(now_)) return;
+    if (now_.hibernates()) return;
     const bool joins = member.identity.joins();
-    bool first = !member.record->spec.run;
+    const bool runs = member.record->spec.run;
+    const bool first = !runs && !member.is_stopped();
     // etcd has to know it first (E14), and its record has to know its ID.
     if (joins && first && (!member.listed || !member.record->spec.identity.member_id)) return;
     if (is_taken("Pod " + member.name)) return;
@@ -153,7 +156,7 @@ class MemberEnsurer {
     if (member.record->spec.version != *now_.target->version) {
       note_version(member);
     } else if (now_.target->storage.claim || joins) {
-      if (first) allow_run(member);
+      if (!runs) allow_run(member);
       create_pod(member, make_open_state(now_, member), first);
     } else {
       create_pod(member, make_state(now_, member), first);  // closed: open_pods
@@ -196,6 +199,8 @@ class MemberEnsurer {
   }
 
   void existing_pod(const Member& member) {
+    if (now_.hibernates()) return;               // `hibernate`
+    if (member.is_stopped()) allow_run(member);  // it is wanted again before it had stopped
     if (is_finished(*member.pod) && !member.pod->deleting) {
       rest_.steps.push_back(RemoveFinishedPod{member.pod->name, member.pod->uid});
       return;
@@ -224,10 +229,10 @@ class MemberEnsurer {
     // Who is about to leave is known only when the members can be asked.
     const bool leaving = now_.count_voters() > now_.target->replicas && !now_.roster;
     for (const auto* member : current_) {
-      if (!member->pod || member->pod->deleting) continue;
-      const bool lost = is_beyond_return(now_, *member) || member == leaver;
+      if (!member->pod) continue;
+      const bool lost = is_beyond_return(now_, *member) || member == leaver || now_.hibernates();
       const bool fit = noted && now_.verified(*member) && now_.votes(*member) &&
-                       member->identity.started && !lost && !leaving;
+                       member->identity.started && !lost && !leaving && !member->pod->deleting;
       if (member->pod->serving ? lost : fit)
         serving_.steps.push_back(SetServing{member->pod->name, member->pod->uid, fit});
     }

@@ -169,7 +169,7 @@ TEST(EnsureMembers, NeverMakesALostVolumeAnew) {
   auto decision = world.decide();
   EXPECT_THAT(steps_of<CreateClaim>(decision), IsEmpty());
   EXPECT_THAT(steps_of<CreatePod>(decision), IsEmpty());
-  EXPECT_THAT(message_of(decision, "RemovingMember"), HasSubstr("c-1 has lost its data"));
+  EXPECT_THAT(message_of(decision, "RemovingMember"), HasSubstr("c-1 does not come back"));
   EXPECT_EQ(condition(*decision.status, "Degraded"), "True");
 }
 

@@ -40,6 +40,12 @@ class QuorumGate {
   //              could be lost.
   [[nodiscard]] static Answer replace_unformed_pod(const Situation& now, const Member& member);
 
+  // To stop every member of a formed cluster, because none is wanted.
+  //
+  // Guarantees   every member keeps its data in a volume that outlives its Pod, so that waking is
+  //              no more than a restart of all at once; no step of ours is unresolved.
+  [[nodiscard]] static Answer hibernate(const Situation& now);
+
   // ---- Of formed clusters (gate_members.cc) ----
   //
   // All of them demand that nobody doubts the cluster's identity; that the roster was read

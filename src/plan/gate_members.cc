@@ -41,6 +41,16 @@ tl::expected<void, Reason> QuorumGate::may_touch_membership(const Situation& now
   return {};
 }
 
+QuorumGate::Answer QuorumGate::hibernate(const Situation& now) {
+  if (!now.hibernates() || !now.formation) return refuse("MembersWanted", "members are wanted");
+  if (!now.contradiction.empty()) return refuse("IdentityInDoubt", now.contradiction);
+  if (now.unresolved())
+    return refuse("OutcomeUnknown", "it is not known yet what became of the step before");
+  if (!now.target->storage.claim)
+    return refuse("PodBoundData", "the data of the members would go with their Pods");
+  return permit(now, Disruption::kHibernate, "no member is wanted, and their volumes stay");
+}
+
 std::optional<Reason> find_clients(const Situation& now, const Member& member) {
   if (!member.pod) return std::nullopt;
   if (member.pod->serving)

@@ -18,7 +18,9 @@
 //              is removed only if the others stand without it (gate.h), never below quorum, one at
 //              a time. Its volume is kept until etcd does not list it any more.
 // Assumptions  that data is lost is a fact of Kubernetes (claim or Pod-bound Pod gone) or of the
-//              launch guard, never a conclusion from silence.
+//              launch guard, never a conclusion from silence. A node that is gone may still run
+//              what it ran; that member has its data, and raft bears it: it cannot win a vote of
+//              those who removed it, and one alone is no quorum of any membership.
 // Caveats      a member that keeps failing with its data in place (a damaged log, say) is told of,
 //              and not replaced.
 namespace quorate::plan {
@@ -29,6 +31,7 @@ constexpr std::string_view kRule = "heal";
 std::string why_lost(const Member& member) {
   if (member.identity.removed) return "it was given up before etcd listed it";
   if (auto report = guard_report(member)) return report->reason;
+  if (cut_off_since(member)) return "its node is gone";
   return member.exists() ? "its volume is gone" : "nothing of it is left";
 }
 
@@ -49,6 +52,20 @@ bool waits_for_learner(const Situation& now, const Electorate& all, const Member
   return all.learners.empty() || !is_in_sync(now, all, *all.learners.front());
 }
 
+// Who may still return before its time is up.
+void tell_cut_off(const Situation& now, Finding& out) {
+  for (const auto* member : now.current()) {
+    const auto since = cut_off_since(*member);
+    if (!since || is_beyond_return(now, *member)) continue;
+    auto wait = now.waiting(kRule, "NodeGone",
+                            fmt::format("{} is kept from running by a node that is gone; it is "
+                                        "replaced if the node does not return",
+                                        member->name));
+    wait.deadline = *since + now.target->recovery.replace_after;
+    out.verdicts.push_back(std::move(wait));
+  }
+}
+
 Finding tell(const Situation& now, const std::string& loss, const Reason& reason) {
   return say(now.blocked(kRule, "MemberDataLost", fmt::format("{}; {}", loss, reason.message)),
              Finding::Rest::kHarmless);
@@ -59,10 +76,14 @@ Finding tell(const Situation& now, const std::string& loss, const Reason& reason
 Finding heal(const Situation& now) {
   if (!now.formed || !now.target) return {};
   const auto lost = find_lost(now);
-  if (lost.empty()) return {};
+  if (lost.empty()) {
+    Finding out;
+    tell_cut_off(now, out);
+    return out;
+  }
   const auto* victim = choose(lost);
   const auto& named = victim ? *victim : *lost.front();
-  const auto loss = fmt::format("{} has lost its data ({})", named.name, why_lost(named));
+  const auto loss = fmt::format("{} does not come back ({})", named.name, why_lost(named));
   if (!victim) return tell(now, loss, {"AskingMembers", "the members have to be asked"});
   const auto all = find_electorate(now);
   if (waits_for_learner(now, all, *victim))

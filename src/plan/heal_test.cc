@@ -201,6 +201,59 @@ TEST(Heal, FreezesAPodBoundClusterThatLostAllItsPods) {
   EXPECT_THAT(world.pod_names(), IsEmpty());
 }
 
+// ---- Nodes that are gone ----
+
+TEST(Heal, ReplacesAMemberWhosePodNobodyEndsWhenItsTimeIsUp) {
+  auto world = formed();
+  auto* pod = world.pod("c-1");
+  pod->deleting = true;
+  pod->deleting_since = world.seen.now.wall;
+  pod->ready = false;
+  pod->etcd.running = false;
+  for (int i = 0; i < 20; ++i) {
+    world.answer();
+    EXPECT_EQ(disruptive_step(world.decide()), nullptr) << i;
+    world.pass();
+    world.advance(std::chrono::seconds(14));
+  }
+  EXPECT_THAT(codes_of(world.decide(), "heal"), ElementsAre("NodeGone"));
+  world.advance(std::chrono::seconds(30));
+  for (int i = 0; i < 40; ++i) {
+    world.run_pods();
+    world.answer();
+    world.pass();
+    world.advance(std::chrono::seconds(1));
+  }
+  EXPECT_THAT(world.voters(), ElementsAre("c-0", "c-2", "c-3"));
+  EXPECT_NE(world.claim("data-c-1"), nullptr) << "until its Pod is gone";
+  EXPECT_FALSE(world.pod("c-1")->serving);
+  world.delete_pod("c-1");  // the node returns, and ends it
+  world.settle();
+  EXPECT_EQ(condition(world.status(), "Ready"), "True") << world.status().phase;
+  EXPECT_EQ(world.claim("data-c-1"), nullptr);
+}
+
+TEST(Heal, KnowsAVolumeWithoutANodeFromANodeWithoutRoom) {
+  auto world = formed();
+  world.delete_pod("c-1");
+  world.pass();
+  auto* pod = world.pod("c-1");
+  ASSERT_NE(pod, nullptr);
+  pod->unschedulable_since = world.seen.now.wall;
+  for (const char* elsewhere :
+       {"0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had volume node affinity conflict.",
+        "0/3 nodes are available: 2 node(s) had volume node affinity conflict, 1 Insufficient cpu.",
+        "", "no nodes"}) {
+    world.pod("c-1")->unschedulable = elsewhere;
+    world.advance(std::chrono::minutes(10));
+    world.answer();
+    EXPECT_EQ(disruptive_step(world.decide()), nullptr) << elsewhere;
+  }
+  world.pod("c-1")->unschedulable =
+      "0/3 nodes are available: 3 node(s) had volume node affinity conflict. preemption: 0/3 ...";
+  EXPECT_THAT(message_of(world.decide(), "RemovingMember"), HasSubstr("its node is gone"));
+}
+
 // ---- Members that went behind our back ----
 
 TEST(Settle, CleansUpAfterAMemberThatSomebodyRemoved) {

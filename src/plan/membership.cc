@@ -15,7 +15,9 @@ bool is_beyond_return(const Situation& now, const Member& member) {
   if (!now.is_of_formation(member)) return false;
   if (member.identity.removed) return member.listed != nullptr;
   if (member.is_pending() || has_left(now, member)) return false;
-  return is_lost(now, member) || guard_misses_data(member);
+  if (is_lost(now, member) || guard_misses_data(member)) return true;
+  const auto since = cut_off_since(member);
+  return since && now.seen.now.wall >= *since + now.target->recovery.replace_after;
 }
 
 std::vector<const Member*> find_lost(const Situation& now) {

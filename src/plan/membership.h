@@ -9,8 +9,9 @@
 // What the rules share that change the membership of a formed cluster.
 namespace quorate::plan {
 
-// Members that can never come back: their data is lost, by what Kubernetes or the launch guard
-// says. Those among them that were marked as removed and are listed all the same.
+// Members that do not come back: their data is lost, by what Kubernetes or the launch guard says,
+// or a node that is gone has kept them from running for longer than `recovery.replaceAfter`. Those
+// among them that were marked as removed and are listed all the same.
 [[nodiscard]] std::vector<const Member*> find_lost(const Situation& now);
 [[nodiscard]] bool is_beyond_return(const Situation& now, const Member& member);
 

@@ -103,6 +103,8 @@ struct PodFacts {
   ResourceVersion resource_version;
   std::optional<Uid> controller;
   bool deleting = false;
+  // deletionTimestamp: by when it was to have ended.
+  std::optional<WallTime> deleting_since;
   std::optional<api::Identity> identity;
   bool first_pod = false;  // annotation: made for a volume that had never been in a Pod
   bool formation_open = false;
@@ -114,6 +116,7 @@ struct PodFacts {
   PodPhase phase = PodPhase::kPending;
   bool ready = false;
   std::string unschedulable;  // the scheduler's message, if it found no node
+  std::optional<WallTime> unschedulable_since;
   std::string node;
   std::string ip;
   ContainerFacts install;  // the init container
@@ -201,6 +204,8 @@ struct Refusal {
   std::string message;
   bool transient = false;  // worth trying again by itself: not a refusal on the merits
   WallTime since;
+  // When etcd last refused it, if it is a disruptive step: it is not tried again at once.
+  std::optional<Monotonic> refused_at = std::nullopt;
 };
 
 struct Observation {

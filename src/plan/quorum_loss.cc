@@ -10,7 +10,7 @@
 namespace quorate::plan {
 
 Finding quorum_loss(const Situation& now) {
-  if (!now.formed) return {};
+  if (!now.formed || now.hibernates()) return {};
   auto quorum = now.quorum();
   if (quorum.stands()) return {};
   auto verdict =

@@ -146,7 +146,7 @@ Finding take_back(const Situation& now, const Member& pending) {
 }  // namespace
 
 const Member* find_leaver(const Situation& now) {
-  if (!now.formed || !now.target || !now.roster) return nullptr;
+  if (!now.formed || !now.target || !now.roster || now.hibernates()) return nullptr;
   const auto sizes = find_sizes(now);
   if (sizes.members <= sizes.wanted || now.quorum().stands() == false) return nullptr;
   const auto all = find_electorate(now);

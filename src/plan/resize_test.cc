@@ -181,6 +181,21 @@ TEST(Resize, WaitsWhileItIsUnknownWhatBecameOfTheLastStep) {
   EXPECT_FALSE(world.decide().status->intent);
 }
 
+// Every write of ours wakes us: what etcd refuses must not be tried at each of them (E6).
+TEST(Resize, LeavesEtcdInPeaceForAMomentAfterItRefused) {
+  auto world = formed(3);
+  scale(world, 4);
+  ASSERT_TRUE(until<AddLearner>(world));
+  Refusal refusal{"learner c-3", "add", "unhealthy cluster", true, world.seen.now.wall};
+  refusal.refused_at = world.seen.now.monotonic;
+  world.seen.refusals = {refusal};
+  EXPECT_EQ(disruptive_step(world.decide()), nullptr);
+  EXPECT_THAT(codes_of(world.decide(), "settle"), ElementsAre("StepRefused"));
+  world.advance(std::chrono::seconds(5));
+  world.answer();
+  EXPECT_NE(disruptive_step(world.decide()), nullptr);
+}
+
 TEST(Resize, AddsNobodyWhileAVoterIsDown) {
   auto world = formed(3);
   scale(world, 5);

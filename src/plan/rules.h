@@ -16,6 +16,7 @@ namespace quorate::plan {
 [[nodiscard]] Finding settle(const Situation& now);
 [[nodiscard]] Finding bootstrap(const Situation& now);
 [[nodiscard]] Finding quorum_loss(const Situation& now);
+[[nodiscard]] Finding hibernate(const Situation& now);
 [[nodiscard]] Finding heal(const Situation& now);
 [[nodiscard]] Finding promote(const Situation& now);
 [[nodiscard]] Finding resize(const Situation& now);

@@ -112,7 +112,7 @@ TEST(Validity, GoesOnWithTheLastGoodSpec) {
   world.edit([](api::ClusterSpec& spec) { spec.replicas = 99; });
   world.delete_pod("c-0");
   auto decision = world.decide();
-  EXPECT_EQ(message_of(decision, "InvalidSpec"), "spec.replicas: 99 must be between 1 and 9");
+  EXPECT_EQ(message_of(decision, "InvalidSpec"), "spec.replicas: 99 must be between 0 and 9");
   EXPECT_THAT(steps_of<CreatePod>(decision), SizeIs(1)) << "healing does not wait for a good spec";
   EXPECT_EQ(decision.status->target->replicas, 3);
   EXPECT_EQ(decision.status->observed_generation, 1);
@@ -300,7 +300,7 @@ TEST(Decide, TakesItsRuleTable) {
   auto decision = decide(world.seen, only_pause);
   EXPECT_THAT(decision.stages, IsEmpty());
   EXPECT_THAT(decision.rulings, SizeIs(1));
-  EXPECT_THAT(rules(), SizeIs(12));
+  EXPECT_THAT(rules(), SizeIs(13));
 }
 
 }  // namespace

@@ -130,8 +130,13 @@ Finding settle(const Situation& now) {
     return hold(now, "OutcomeUnknown",
                 fmt::format("it is not known yet what became of: {}",
                             now.seen.cluster.status->intent->step));
+  if (const auto* refused = now.find_refused())
+    return hold(now, "StepRefused",
+                fmt::format("{} {} is tried again in a moment: {}", refused->operation,
+                            refused->object, refused->message));
   if (now.rosters_differ)
     return hold(now, "ListsDiffer", "members read different member lists; asks them again");
+  if (now.hibernates() && !now.roster) return {};  // nobody can be asked: when they are awake
   Finding out;
   Stage notes;
   note_roles(now, notes);

@@ -9,7 +9,7 @@
 namespace quorate::plan {
 
 bool Member::volume_lost() const {
-  if (!record || !record->spec.run || !record->spec.volume_uid) return false;
+  if (!record || !record->spec.volume_uid) return false;
   return !claim || claim->uid != *record->spec.volume_uid || claim->phase == ClaimPhase::kLost;
 }
 
@@ -91,6 +91,13 @@ bool Situation::unresolved() const {
   if (!formed || !status || !status->intent) return false;
   const auto age = seen.now.wall - status->intent->since;
   return age < kUnresolvedFor && age > -kUnresolvedFor;
+}
+
+const Refusal* Situation::find_refused() const {
+  for (const auto& refusal : seen.refusals)
+    if (refusal.refused_at && seen.now.monotonic - *refusal.refused_at < kRefusedFor)
+      return &refusal;
+  return nullptr;
 }
 
 Situation::Quorum Situation::quorum() const {

@@ -32,6 +32,8 @@ struct Member {
   // Its Pod may exist: the claim, if it has one, was there before. Without a record, what is there
   // says so: only a claim or Pod can be left of a member that once had a record.
   bool may_run() const { return record ? record->spec.run : claim || pod; }
+  // It ran, and was stopped for as long as no member is wanted; its volume waits for it.
+  bool is_stopped() const { return record && !record->spec.run && record->spec.volume_uid; }
   // A record was written so that it joins, and etcd was not seen to know it yet.
   bool is_pending() const {
     return record && !listed && identity.joins() && !identity.member_id && !identity.started;
@@ -105,6 +107,11 @@ struct Situation {
   // A membership call or other disruptive step of a formed cluster whose end nobody has seen: its
   // intent still stands in status.
   bool unresolved() const;
+  // A step that etcd refused a moment ago; nullptr if there is none.
+  const Refusal* find_refused() const;
+
+  // No member is wanted to run: all stop, and keep what they have.
+  bool hibernates() const { return formed && target && target->replicas == 0; }
 
   // How many voters of a formed cluster answer as whom they should, and whether a quorum confirmed
   // a read through one of them: for us, or for the kubelet, whose readiness probe is such a read.
@@ -129,6 +136,9 @@ inline constexpr auto kProgressDeadline = std::chrono::minutes(10);
 // How long a call whose answer was lost may still take effect: longer than etcd itself waits for a
 // quorum, and than the longest call of ours.
 inline constexpr auto kUnresolvedFor = std::chrono::seconds(15);
+// How long etcd is left in peace after it refused something: the time for which it wants its
+// members connected before it changes its membership (E6).
+inline constexpr auto kRefusedFor = std::chrono::seconds(5);
 // Beyond this no ordinal is given out: far from overflow, and far from anything real.
 inline constexpr int kMaxOrdinal = 1'000'000'000;
 

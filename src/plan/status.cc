@@ -61,6 +61,12 @@ std::optional<api::EtcdVersion> lowest_version(
   return lowest;
 }
 
+int count_pods(const Situation& now) {
+  const auto all = now.current();
+  return static_cast<int>(
+      std::count_if(all.begin(), all.end(), [](const Member* member) { return member->pod; }));
+}
+
 std::vector<api::WaitingEntry> make_waiting(std::span<const Ruling> rulings) {
   std::vector<api::WaitingEntry> out;
   for (const auto& ruling : rulings)
@@ -78,7 +84,7 @@ api::ClusterStatus make_status(const Situation& now, std::span<const Ruling> rul
   const auto& before = now.seen.cluster.status;
   api::ClusterStatus status;
   status.members = make_members(now);
-  status.replicas = static_cast<int>(status.members.size());
+  status.replicas = now.hibernates() ? count_pods(now) : static_cast<int>(status.members.size());
   status.ready_replicas =
       static_cast<int>(std::count_if(status.members.begin(), status.members.end(),
                                      [](const auto& member) { return member.ready; }));
@@ -100,7 +106,8 @@ api::ClusterStatus make_status(const Situation& now, std::span<const Ruling> rul
   bool settled = std::all_of(rulings.begin(), rulings.end(),
                              [](const Ruling& ruling) { return ruling.verdicts.empty(); });
   bool in_place =
-      settled && now.formed && status.replicas > 0 && status.ready_replicas == status.replicas;
+      settled && now.formed &&
+      (now.hibernates() || (status.replicas > 0 && status.ready_replicas == status.replicas));
   status.observed_generation =
       in_place ? now.seen.cluster.generation : (before ? before->observed_generation : 0);
   status.conditions = make_conditions(now, rulings, status);

@@ -21,6 +21,8 @@ std::optional<Disruption> disruption_of(const Step& step) {
   if (std::holds_alternative<AbandonFormation>(step)) return Disruption::kAbandonFormation;
   if (std::holds_alternative<DiscardFormation>(step)) return Disruption::kDiscardFormation;
   if (std::holds_alternative<ReplaceUnformedPod>(step)) return Disruption::kReplaceUnformedPod;
+  if (std::holds_alternative<StopMembers>(step)) return Disruption::kHibernate;
+  if (std::holds_alternative<StopPods>(step)) return Disruption::kHibernate;
   if (std::holds_alternative<AddLearner>(step)) return Disruption::kAddLearner;
   if (std::holds_alternative<PromoteLearner>(step)) return Disruption::kPromoteLearner;
   if (std::holds_alternative<MoveLeader>(step)) return Disruption::kMoveLeader;
@@ -91,6 +93,12 @@ struct Describer {
   }
   std::string operator()(const ReplaceUnformedPod& step) const {
     return "replace Pod " + step.pod.name;
+  }
+  std::string operator()(const StopMembers& step) const {
+    return fmt::format("stop {} members", step.records.size());
+  }
+  std::string operator()(const StopPods& step) const {
+    return fmt::format("stop {} Pods", step.pods.size());
   }
   std::string operator()(const AddLearner& step) const { return "add learner " + step.name; }
   std::string operator()(const PromoteLearner& step) const {

@@ -214,6 +214,19 @@ struct ReplaceUnformedPod {
   friend bool operator==(const ReplaceUnformedPod&, const ReplaceUnformedPod&) = default;
 };
 
+// Clears `run` on the records: no Pod is made for them any more.
+struct StopMembers {
+  Permit permit;
+  std::vector<Victim> records;
+  friend bool operator==(const StopMembers&, const StopMembers&) = default;
+};
+// Deletes the Pods of members that may not run; their volumes stay.
+struct StopPods {
+  Permit permit;
+  std::vector<Victim> pods;
+  friend bool operator==(const StopPods&, const StopPods&) = default;
+};
+
 // The member through which etcd is told something: a voter that answered just now.
 struct Contact {
   std::string pod;
@@ -263,11 +276,12 @@ struct DiscardMember {
   friend bool operator==(const DiscardMember&, const DiscardMember&) = default;
 };
 
-using Step = std::variant<ApplyShared, CreateAuthority, IssueLeaf, CreateRecord, CreateClaim,
-                          AllowRun, CreatePod, NoteOnRecord, NoteVersion, NoteRole, NoteLastOrdinal,
-                          NoteOnClaim, UpdatePodState, SetServing, SetVoter, GrowClaim,
-                          RemoveFinishedPod, AbandonFormation, DiscardFormation, ReplaceUnformedPod,
-                          AddLearner, PromoteLearner, MoveLeader, RemoveMember, DiscardMember>;
+using Step =
+    std::variant<ApplyShared, CreateAuthority, IssueLeaf, CreateRecord, CreateClaim, AllowRun,
+                 CreatePod, NoteOnRecord, NoteVersion, NoteRole, NoteLastOrdinal, NoteOnClaim,
+                 UpdatePodState, SetServing, SetVoter, GrowClaim, RemoveFinishedPod,
+                 AbandonFormation, DiscardFormation, ReplaceUnformedPod, StopMembers, StopPods,
+                 AddLearner, PromoteLearner, MoveLeader, RemoveMember, DiscardMember>;
 
 // What a step disrupts; nothing for a harmless one. Its permit must be for that.
 [[nodiscard]] std::optional<Disruption> disruption_of(const Step& step);

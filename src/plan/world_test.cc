@@ -265,6 +265,17 @@ bool World::on(const ReplaceUnformedPod& step) {
   return true;
 }
 
+bool World::on(const StopMembers& step) {
+  for (const auto& victim : step.records)
+    if (auto* there = record(victim.name)) there->spec.run = false;
+  return true;
+}
+
+bool World::on(const StopPods& step) {
+  erase_victims(seen.pods, step.pods);
+  return true;
+}
+
 bool World::on(const NoteRole& step) {
   auto* there = record(step.record);
   if (!there || there->uid != step.record_uid) return false;

@@ -97,6 +97,8 @@ class World {
   bool on(const AbandonFormation& step);
   bool on(const DiscardFormation& step);
   bool on(const ReplaceUnformedPod& step);
+  bool on(const StopMembers& step);
+  bool on(const StopPods& step);
   bool on(const NoteRole& step);
   bool on(const NoteLastOrdinal& step);
   bool on(const SetVoter& step);

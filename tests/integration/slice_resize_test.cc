@@ -118,5 +118,36 @@ TEST_F(Resize, KeepsVolumesIfToldSoAndNeverMountsThemAgain) {
   EXPECT_THAT(writer.find_lost(), IsEmpty());
 }
 
+// 3 -> 0 -> 3: everything stops, and the same members wake on their own volumes.
+TEST_F(Resize, HibernatesAndWakesWithEveryAcknowledgedWrite) {
+  declare("c");
+  wait_until_ready("c");
+  const auto id = cluster_id();
+  Application application(world(), key("c"));
+  Writer writer(application, "w/");
+  writer.write(20);
+  std::map<std::string, std::string> volumes;
+  for (const char* claim : {"data-c-0", "data-c-1", "data-c-2"})
+    volumes[claim] = uid_of(kube::kPersistentVolumeClaims, claim);
+  scale(0);
+  world().run(
+      world().until(kube::kEtcdClusters, key("c"), 120s, "hibernated", [](const json::Value& live) {
+        const auto generation = json::integer_at(live, "/metadata/generation");
+        return Look(json::text_or(live, "/status/phase", "") == "Hibernated" &&
+                        json::integer_at(live, "/status/observedGeneration") == generation,
+                    json::render(live));
+      }));
+  for (const auto& [name, object] : world().run(world().look(ns_)))
+    EXPECT_FALSE(name.starts_with("Pod ")) << name;
+  scale(3);
+  wait_until_members_in(world(), key("c"), {"c-0", "c-1", "c-2"});
+  EXPECT_EQ(cluster_id(), id);
+  for (const auto& [claim, uid] : volumes)
+    EXPECT_EQ(uid_of(kube::kPersistentVolumeClaims, claim), uid);
+  EXPECT_THAT(writer.find_lost(), IsEmpty());
+  writer.write(5);
+  EXPECT_THAT(ledger_.denied(), IsEmpty());
+}
+
 }  // namespace
 }  // namespace quorate::slice

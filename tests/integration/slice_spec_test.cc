@@ -63,8 +63,10 @@ TEST_F(Spec, TheSchemaRefusesWithFieldAndRule) {
   EXPECT_EQ(answer("{}"), "accepted");
   EXPECT_THAT(answer(R"({"replicas": 10})"), AllOf(HasSubstr("spec.replicas"), HasSubstr("10"),
                                                    HasSubstr("should be less than or equal to 9")));
-  EXPECT_THAT(answer(R"({"replicas": 0})"),
-              AllOf(HasSubstr("spec.replicas"), HasSubstr("should be greater than or equal to 1")));
+  EXPECT_THAT(answer(R"({"replicas": -1})"),
+              AllOf(HasSubstr("spec.replicas"), HasSubstr("should be greater than or equal to 0")));
+  EXPECT_THAT(answer(R"({"replicas": 0, "storage": {"emptyDir": {}}})"),
+              HasSubstr("spec.replicas must be at least 1"));
   EXPECT_THAT(answer(R"({"replica": 3})"), HasSubstr("unknown field \"spec.replica\""));
   EXPECT_THAT(answer(R"({"version": "v3.6.16"})"),
               AllOf(HasSubstr("spec.version"), HasSubstr("v3.6.16")));
@@ -252,7 +254,7 @@ TEST_F(SpecWithoutAdmission, TheOperatorNamesFieldValueAndRuleAndMakesNothing) {
   declare("c", R"({"replicas": 10, "version": "3.5.1",
                    "resources": {"requests": {"memory": "1Gi"}, "limits": {"memory": "512Mi"}}})");
   wait_until_said("InvalidSpec",
-                  {"spec.replicas: 10 must be between 1 and 9", "spec.version: ", "3.5.1",
+                  {"spec.replicas: 10 must be between 0 and 9", "spec.version: ", "3.5.1",
                    "3.5.0 to 3.5.2 can corrupt data",
                    "spec.resources.limits.memory: 512Mi must be at least the request of 1Gi"});
   EXPECT_EQ(world().run(world().look(ns_)).size(), 1U);
