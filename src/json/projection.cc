@@ -277,6 +277,9 @@ Result<void> Projector::read(std::string_view text, FunctionRef<void(Reader& roo
 
 Result<void> Projector::read(PaddedView padded, FunctionRef<void(Reader& root)> body) {
   constexpr std::size_t kLarge = std::size_t{256} << 10;
+  // Sizes buffers that parsing on demand does not use, 9 KiB if it is not said, and bounds a check
+  // of debug builds. What is read is nested no deeper than the code that reads it.
+  constexpr std::size_t kDepth = 64;
   const auto text = padded.text();
   if (text.size() > rep_->limits.bytes)
     return fail(Code::kInvalid, fmt::format("json: {} bytes are more than the limit of {}",
@@ -284,11 +287,17 @@ Result<void> Projector::read(PaddedView padded, FunctionRef<void(Reader& root)> 
   // The buffers of a rare large text are not kept.
   if (rep_->parser.capacity() > kLarge && text.size() <= kLarge) rep_->parser = ondemand::parser();
 
+  const auto malformed = [](simdjson::error_code code) {
+    return fail(Code::kCorrupt, fmt::format("json: {}", simdjson::error_message(code)));
+  };
+  if (rep_->parser.capacity() < text.size())
+    if (auto code = rep_->parser.allocate(text.size(), kDepth)) return malformed(code);
+
   ondemand::document document;
   const auto code =
       rep_->parser.iterate(text.data(), text.size(), text.size() + simdjson::SIMDJSON_PADDING)
           .get(document);
-  if (code) return fail(Code::kCorrupt, fmt::format("json: {}", simdjson::error_message(code)));
+  if (code) return malformed(code);
   Reader::Context context{.text = text, .document = &document, .error = {}, .path = {}};
   Reader root(context, &document);
   root.root_ = true;
