@@ -32,6 +32,11 @@ parts: bootstrap ## build all real parts: etcd 3.5 to 3.7, kube-apiserver and it
 parts-demo: bootstrap
 	@tests/parts/build etcd-3.6.16 kube
 
+.PHONY: sim
+sim: bootstrap ## the operator in a simulated world (docs/simulator.md): ARGS="--scenario form --seeds 1000"
+	@cmake --preset release >/dev/null && cmake --build --preset release -j$(JOBS) --target sim
+	@build/release/sim $(ARGS)
+
 .PHONY: bench
 bench: bootstrap ## figures beside the budgets of docs/budgets.md
 	@scripts/bench $(ARGS)

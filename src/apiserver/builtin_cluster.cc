@@ -1,4 +1,4 @@
-// Namespaces, Nodes, Leases, Events and EndpointSlices.
+// Namespaces, Nodes, Leases and EndpointSlices.
 
 #include <fmt/format.h>
 
@@ -29,6 +29,8 @@ void set_namespace_defaults(json::Object& object) {
 }
 
 void prepare_namespace(json::Object& object, const RuleContext&) {
+  const json::Value name = object_in(object, "metadata")["name"];
+  object_in(object_in(object, "metadata"), "labels")["kubernetes.io/metadata.name"] = name;
   object_in(object, "status")["phase"] = "Active";
   auto& list = object_in(object, "spec")["finalizers"];
   if (!list.is_array()) list = json::Array{};
@@ -47,6 +49,17 @@ void prepare_namespace_update(json::Object& object, const json::Value& old) {
     spec.stable_erase("finalizers");
 }
 
+// The phase follows the deletion.
+void validate_namespace_status(const json::Value& object, const json::Value&, FieldErrors& errors) {
+  const auto phase = json::text_or(object, "/status/phase", "");
+  const bool deleting = json::find(object, "/metadata/deletionTimestamp") != nullptr;
+  if (phase == (deleting ? "Terminating" : "Active")) return;
+  errors.push_back(
+      invalid_value("status.Phase", json::Value(phase),
+                    fmt::format("may only be '{}' if `deletionTimestamp` is {}empty",
+                                deleting ? "Terminating" : "Active", deleting ? "not " : "")));
+}
+
 // --- nodes
 
 void set_node_defaults(json::Object& node) {
@@ -57,10 +70,7 @@ void set_node_defaults(json::Object& node) {
     status["allocatable"] = copy;
   }
   auto& spec = object_in(node, "spec");
-  if (const auto* range = spec.if_contains("podCIDR"); range && !spec.contains("podCIDRs")) {
-    const json::Value copy = *range;
-    spec["podCIDRs"] = json::Array{copy};
-  }
+  keep_first_alike(spec, "podCIDR", "podCIDRs");
 }
 
 // A new node takes no Pods until it has been seen to be ready.
@@ -102,6 +112,12 @@ void validate_node_update(const json::Value& node, const json::Value& old, Field
                                "node updates may not change providerID except from \"\" to valid"));
 }
 
+// The real server takes both for the same.
+void validate_node_status(const json::Value& node, const json::Value& old, FieldErrors& errors) {
+  validate_node_update(node, old, errors);
+  validate_node(node, errors);
+}
+
 // --- leases
 
 void validate_lease(const json::Value& lease, FieldErrors& errors) {
@@ -113,33 +129,25 @@ void validate_lease(const json::Value& lease, FieldErrors& errors) {
     check_not_negative(errors, *spec, "leaseTransitions", "spec");
 }
 
-// --- events
-
-void validate_event(const json::Value& event, FieldErrors& errors) {
-  const auto ns = json::text_or(event, "/metadata/namespace", "");
-  const auto about = json::text_or(event, "/involvedObject/namespace", "");
-  // Things without a namespace are told of in "default".
-  const bool fits = about.empty() ? ns == "default" : ns == about;
-  if (!fits)
-    errors.push_back(invalid_value("involvedObject.namespace", json::Value(about),
-                                   "does not match event.namespace"));
-}
-
 // --- endpoint slices
 
+// What is stored has no empty lists.
+void drop_empty_lists(json::Object& slice) {
+  for (const char* list : {"endpoints", "ports"})
+    if (auto& value = slice[list]; value.is_array() && value.get_array().empty()) value = nullptr;
+}
+void prepare_slice(json::Object& slice, const RuleContext&) { drop_empty_lists(slice); }
+void prepare_slice_update(json::Object& slice, const json::Value&) { drop_empty_lists(slice); }
+
 void set_slice_defaults(json::Object& slice) {
-  auto& endpoints = slice["endpoints"];
-  if (endpoints.is_array() && endpoints.get_array().empty()) endpoints = nullptr;
-  auto& ports = slice["ports"];
-  if (ports.is_array() && ports.get_array().empty()) ports = nullptr;
   for_each_object(slice, "ports", [](json::Object& port) {
     if (!port.contains("name")) port["name"] = "";
     set_if_absent(port, "protocol", "TCP");
   });
 }
 
-void check_slice_endpoint(const json::Value& endpoint, const std::string& path, bool by_name,
-                          FieldErrors& errors) {
+void check_slice_endpoint(const json::Value& endpoint, const std::string& path,
+                          std::string_view type, FieldErrors& errors) {
   const auto addresses = json::array_at(endpoint, "/addresses");
   if (!addresses || (*addresses)->empty()) {
     errors.push_back(required_value(path + ".addresses", "must contain at least 1 address"));
@@ -149,11 +157,16 @@ void check_slice_endpoint(const json::Value& endpoint, const std::string& path, 
     const auto& address = (**addresses)[i];
     const auto here = fmt::format("{}.addresses[{}]", path, i);
     if (!address.is_string()) continue;
-    if (by_name)
-      check_name(errors, here, address.get_string(), check_dns_subdomain);
-    else if (!is_ip_address(address.get_string()))
+    const std::string_view text = address.get_string();
+    const bool six = text.find(':') != std::string_view::npos;
+    if (type == "FQDN")
+      check_name(errors, here, text, check_dns_subdomain);
+    else if (!is_ip_address(text))
       errors.push_back(invalid_value(
           here, address, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"));
+    else if ((type == "IPv4" && six) || (type == "IPv6" && !six))
+      errors.push_back(
+          invalid_value(path + ".addresses", address, fmt::format("must be an {} address", type)));
   }
 }
 
@@ -171,7 +184,7 @@ void validate_slice(const json::Value& slice, FieldErrors& errors) {
       errors.push_back(duplicate_value(path + ".name", json::Value(name)));
   });
   for_each_at(slice, "endpoints", "", [&](const json::Value& endpoint, const std::string& path) {
-    check_slice_endpoint(endpoint, path, type == "FQDN", errors);
+    check_slice_endpoint(endpoint, path, type, errors);
   });
 }
 
@@ -191,6 +204,7 @@ const BuiltinKind kNamespaceRules = {
     .set_defaults = set_namespace_defaults,
     .prepare_for_create = prepare_namespace,
     .prepare_for_update = prepare_namespace_update,
+    .validate_status = validate_namespace_status,
 };
 
 const BuiltinKind kNodeRules = {
@@ -202,23 +216,17 @@ const BuiltinKind kNodeRules = {
     .admit = admit_node,
     .validate = validate_node,
     .validate_update = validate_node_update,
+    .validate_status = validate_node_status,
 };
 
 const BuiltinKind kLeaseRules = {
     .api_version = "coordination.k8s.io/v1",
     .kind = "Lease",
+    .strict_finalizers = false,
     .has_status = false,
     .create_on_update = true,
     .unconditional_update = false,
     .validate = validate_lease,
-};
-
-const BuiltinKind kEventRules = {
-    .api_version = "v1",
-    .kind = "Event",
-    .has_status = false,
-    .create_on_update = true,
-    .validate = validate_event,
 };
 
 const BuiltinKind kEndpointSliceRules = {
@@ -227,6 +235,8 @@ const BuiltinKind kEndpointSliceRules = {
     .has_status = false,
     .counts_generation = true,
     .set_defaults = set_slice_defaults,
+    .prepare_for_create = prepare_slice,
+    .prepare_for_update = prepare_slice_update,
     .validate = validate_slice,
     .validate_update = validate_slice_update,
 };

@@ -18,7 +18,7 @@ namespace {
 class BuiltinRules : public KindRules {
  public:
   explicit BuiltinRules(const BuiltinKind& kind)
-      : kind_(kind), schema_(find_builtin_type(kind.kind)) {
+      : kind_(kind), schema_(find_builtin_type(kind.type.empty() ? kind.kind : kind.type)) {
     CHECK(schema_, "there is no type of {}", kind.kind);
     if (kind_.has_status) {
       main_reset_ = FieldSet::of_fields({"status"});
@@ -68,14 +68,22 @@ class BuiltinRules : public KindRules {
   }
 
   FieldErrors validate(const json::Value& object) const override {
-    auto errors = validate_metadata(object, kind_.namespaced, kind_.name_rule);
+    FieldErrors errors;
+    if (!kind_.metadata_last) errors = validate_metadata(object, kind_.namespaced, kind_.name_rule);
+    check_finalizers(object, errors);
     if (kind_.validate) kind_.validate(object, errors);
+    if (kind_.validate_create) kind_.validate_create(object, errors);
+    if (kind_.metadata_last && errors.empty())
+      errors = validate_metadata(object, kind_.namespaced, kind_.name_rule);
     return errors;
   }
 
   FieldErrors validate_update(const json::Value& object, const json::Value& old,
                               std::string_view subresource) const override {
     FieldErrors errors;
+    check_finalizers(object, errors);
+    if (subresource == "status" && kind_.validate_status)
+      kind_.validate_status(object, old, errors);
     if (!subresource.empty()) return errors;
     if (kind_.validate) kind_.validate(object, errors);
     if (kind_.validate_update) kind_.validate_update(object, old, errors);
@@ -104,6 +112,20 @@ class BuiltinRules : public KindRules {
   }
 
  private:
+  void check_finalizers(const json::Value& object, FieldErrors& errors) const {
+    const auto list = json::array_at(object, "/metadata/finalizers");
+    if (!kind_.strict_finalizers || !list) return;
+    for (std::size_t i = 0; i < (*list)->size(); ++i) {
+      const auto& name = (**list)[i];
+      if (!name.is_string() || name.get_string().find('/') != json::String::npos ||
+          name == "kubernetes" || name == "orphan" || name == "foregroundDeletion")
+        continue;
+      errors.push_back(
+          invalid_value(fmt::format("metadata.finalizers[{}]", i), name,
+                        "name is neither a standard finalizer name nor is it fully qualified"));
+    }
+  }
+
   static void restore(json::Object& members, const json::Value& old, std::string_view key) {
     if (const auto* before = member(old, key))
       members[key] = *before;
@@ -139,10 +161,9 @@ const KindRules* find_builtin_rules(std::string_view api_version, std::string_vi
       Entry(kServiceRules),   Entry(kEndpointSliceRules),  Entry(kConfigMapRules),
       Entry(kSecretRules),    Entry(kServiceAccountRules), Entry(kClaimRules),
       Entry(kVolumeRules),    Entry(kStorageClassRules),   Entry(kDisruptionBudgetRules),
-      Entry(kLeaseRules),     Entry(kEventRules),          Entry(kJobRules),
+      Entry(kLeaseRules),     Entry(kEventRules),          Entry(kEventViewRules),
+      Entry(kJobRules),
   };
-  // Events have a second name, under which they are stored as the first.
-  if (api_version == "events.k8s.io/v1" && kind == "Event") api_version = "v1";
   const auto found = std::find_if(kEntries.begin(), kEntries.end(), [&](const Entry& entry) {
     return entry.kind.api_version == api_version && entry.kind.kind == kind;
   });

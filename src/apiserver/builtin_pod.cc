@@ -18,6 +18,9 @@ void set_defaults(json::Object& pod) {
   auto& spec = object_in(pod, "spec");
   set_pod_defaults(spec);
   set_pod_spec_defaults(spec);
+  auto& status = object_in(pod, "status");
+  keep_first_alike(status, "podIP", "podIPs", "ip");
+  keep_first_alike(status, "hostIP", "hostIPs", "ip");
 }
 
 // --- admission
@@ -105,8 +108,11 @@ void admit(json::Object& pod, const RuleContext& context) {
 }
 
 // Admission looks at updates, too: these two always stand.
-void prepare_for_update(json::Object& pod, const json::Value&) {
+void prepare_for_update(json::Object& pod, const json::Value& old) {
   auto& spec = object_in(pod, "spec");
+  for (const char* key : {"priority", "preemptionPolicy"})
+    if (const auto* before = json::find(old, fmt::format("/spec/{}", key)))
+      set_if_absent(spec, key, *before);
   add_toleration(spec, "node.kubernetes.io/not-ready");
   add_toleration(spec, "node.kubernetes.io/unreachable");
 }
@@ -252,6 +258,27 @@ void validate(const json::Value& pod, FieldErrors& errors) {
   validate_pod_spec(spec ? *spec : kNothing, "spec", errors);
 }
 
+void validate_status(const json::Value& pod, const json::Value& old, FieldErrors& errors) {
+  static constexpr std::array<std::string_view, 3> kOwn = {"PodScheduled", "Ready", "Initialized"};
+  const auto* status = member(pod, "status");
+  if (!status) return;
+  for_each_at(*status, "conditions", "status",
+              [&](const json::Value& condition, const std::string& path) {
+                const auto type = text_in(condition, "type");
+                if (std::find(kOwn.begin(), kOwn.end(), type) == kOwn.end())
+                  check_name(errors, path + ".Type", type, check_qualified_name);
+              });
+  if (!same_at(pod, old, "/status/qosClass"))
+    errors.push_back(invalid_value("status.qosClass",
+                                   json::Value(json::text_or(pod, "/status/qosClass", "")),
+                                   "field is immutable"));
+  for_each_at(*status, "podIPs", "status", [&](const json::Value& one, const std::string& path) {
+    if (const auto ip = text_in(one, "ip"); !is_ip_address(ip))
+      errors.push_back(invalid_value(
+          path, json::Value(ip), "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"));
+  });
+}
+
 std::vector<std::string> warnings(const json::Value& pod, const json::Value* old) {
   if (old) return {};
   const auto problems = check_dns_label(json::text_or(pod, "/metadata/name", ""));
@@ -276,6 +303,7 @@ const BuiltinKind kPodRules = {
     .prepare_for_status = prepare_for_status,
     .validate = validate,
     .validate_update = validate_update,
+    .validate_status = validate_status,
     .warnings = warnings,
 };
 

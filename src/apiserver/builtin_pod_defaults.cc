@@ -117,6 +117,14 @@ void set_pod_defaults(json::Object& spec) {
 }
 
 void set_pod_spec_defaults(json::Object& spec) {
+  // An old name of the same, which always says the same.
+  set_if_absent(spec, "serviceAccountName", json::Value(text_of(spec, "serviceAccount")));
+  if (text_of(spec, "serviceAccountName").empty()) {
+    spec.stable_erase("serviceAccountName");
+    spec.stable_erase("serviceAccount");
+  } else {
+    spec["serviceAccount"] = json::Value(text_of(spec, "serviceAccountName"));
+  }
   set_if_absent(spec, "dnsPolicy", "ClusterFirst");
   set_if_absent(spec, "restartPolicy", "Always");
   set_if_absent(spec, "securityContext", json::Object{});

@@ -191,6 +191,19 @@ void validate_update(const json::Value& service, const json::Value& old, FieldEr
                                               "may not change once set"));
 }
 
+void validate_status(const json::Value& service, const json::Value&, FieldErrors& errors) {
+  const auto ingress = json::array_at(service, "/status/loadBalancer/ingress");
+  if (ingress && !(*ingress)->empty() && type_of(service) != "LoadBalancer")
+    errors.push_back(forbidden("status.loadBalancer.ingress",
+                               "may only be used when `spec.type` is 'LoadBalancer'"));
+}
+
+std::vector<std::string> warnings(const json::Value& service, const json::Value*) {
+  if (!is_headless(service) || json::text_or(service, "/spec/sessionAffinity", "None") == "None")
+    return {};
+  return {"spec.SessionAffinity is ignored for headless services"};
+}
+
 }  // namespace
 
 const BuiltinKind kServiceRules = {
@@ -203,6 +216,8 @@ const BuiltinKind kServiceRules = {
     .prepare_for_update = prepare_for_update,
     .validate = validate,
     .validate_update = validate_update,
+    .validate_status = validate_status,
+    .warnings = warnings,
 };
 
 }  // namespace quorate::apiserver

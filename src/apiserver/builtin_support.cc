@@ -42,6 +42,30 @@ void set_if_absent(json::Object& object, std::string_view key, json::Value value
   if (absent) object[key] = std::move(value);
 }
 
+void keep_first_alike(json::Object& object, std::string_view one, std::string_view list,
+                      std::string_view inner) {
+  const auto first = [&]() -> const json::Value* {
+    const auto* all = object.if_contains(list);
+    if (!all || !all->is_array() || all->get_array().empty()) return nullptr;
+    const auto& element = all->get_array().front();
+    return inner.empty() ? &element : member(element, inner);
+  };
+  const auto* single = object.if_contains(one);
+  const bool set = single && single->is_string() && !single->get_string().empty();
+  if (!set) {
+    if (const auto* found = first()) {
+      const json::Value copy = *found;
+      object[one] = copy;
+    }
+    return;
+  }
+  if (const auto* found = first(); found && *found == *single) return;
+  const json::Value copy = *single;
+  json::Value element = copy;
+  if (!inner.empty()) element = json::Object{{inner, copy}};
+  object[list] = json::Array{std::move(element)};
+}
+
 const json::Value* member(const json::Value& value, std::string_view key) {
   const auto* object = value.if_object();
   return object ? object->if_contains(key) : nullptr;

@@ -9,6 +9,7 @@ namespace quorate::apiserver {
 //
 //   Name [atomic]: field type tag...; field type tag...
 //
+// (`events.Name` is the Name of another group than the one that has the plain name),
 // where a type is a Go type: `*T` a pointer, `[]T`, `{}T` a map by text (`@Name` if the map type
 // has a name), `$Name` a named text, and a `!` after it says that the field is written even when
 // it is empty (no omitempty). Tags are list=map:keys, list=set, list=atomic, map=atomic, patch=...,

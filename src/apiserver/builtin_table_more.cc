@@ -99,6 +99,12 @@ Event: kind string; apiVersion string; metadata ObjectMeta!; involvedObject Obje
   *ObjectReference; reportingComponent string!; reportingInstance string!
 EventSource: component string; host string
 EventSeries: count int32; lastObservedTime microtime
+events.Event: kind string; apiVersion string; metadata ObjectMeta!; eventTime microtime!; series
+  *events.EventSeries; reportingController string; reportingInstance string; action string; reason
+  string; regarding ObjectReference; related *ObjectReference; note string; type string;
+  deprecatedSource EventSource; deprecatedFirstTimestamp time; deprecatedLastTimestamp time;
+  deprecatedCount int32
+events.EventSeries: count int32!; lastObservedTime microtime!
 EndpointSlice: kind string; apiVersion string; metadata ObjectMeta; addressType $AddressType!;
   endpoints []Endpoint! list=atomic; ports []EndpointPort! list=atomic
 Endpoint: addresses []string! list=set; conditions EndpointConditions; hostname *string; targetRef

@@ -56,7 +56,7 @@ class Types {
     auto schema = std::make_shared<Schema>();
     schema->type = Type::kObject;
     schema->struct_type = true;
-    schema->name = "v1." + name;
+    schema->name = "v1." + name.substr(name.rfind('.') + 1);
     if (atomic_.contains(name)) schema->topology = Topology::kAtomic;
     for (const auto field : split(text->second, ';'))
       if (!trim(field).empty()) add_field(*schema, trim(field));
@@ -75,9 +75,18 @@ class Types {
     if (property.pointer) type.remove_prefix(1);
     auto inner = std::make_shared<Schema>(*type_of(type));
     for (std::size_t i = 2; i < words.size(); ++i) add_tag(*inner, words[i]);
+    // What is always written has a default for OpenAPI, and so for the keys of lists.
+    if (!property.omit_empty && !property.pointer && !inner->default_value)
+      inner->default_value = zero_key(inner->type);
     property.schema = std::move(inner);
     schema.order.emplace_back(words[0]);
     schema.properties.emplace(std::string(words[0]), std::move(property));
+  }
+
+  static std::optional<json::Value> zero_key(Type type) {
+    if (type == Type::kString) return json::Value("");
+    if (type == Type::kInteger) return json::Value(0);
+    return std::nullopt;
   }
 
   static void add_tag(Schema& schema, std::string_view tag) {

@@ -23,10 +23,20 @@ Controller::Controller(rt::Runtime runtime, Verbs& verbs, std::string name)
 void Controller::mark(const WorkKey& work) { mark_after(work, Duration(0)); }
 
 void Controller::mark_after(const WorkKey& work, Duration delay) {
+  if (ready_.contains(work)) return;
   const auto when = rt::Deadline::after(*runtime_.clock, delay).at;
-  const auto [entry, fresh] = due_.emplace(work, when);
-  if (!fresh && entry->second <= when) return;
-  entry->second = when;
+  const auto before = later_.find(work);
+  if (before != later_.end()) {
+    if (before->second <= when) return;
+    by_time_.erase({before->second, work});
+    later_.erase(before);
+  }
+  if (delay <= Duration(0)) {
+    ready_.insert(work);
+  } else {
+    later_.emplace(work, when);
+    by_time_.emplace(when, work);
+  }
   marked_.notify();
 }
 
@@ -43,15 +53,14 @@ void Controller::note_all() {
 
 std::optional<WorkKey> Controller::take_due(std::optional<Monotonic>& next) {
   const auto now = runtime_.clock->now();
-  next.reset();
-  for (auto entry = due_.begin(); entry != due_.end(); ++entry) {
-    if (entry->second <= now) {
-      auto work = entry->first;
-      due_.erase(entry);
-      return work;
-    }
-    if (!next || entry->second < *next) next = entry->second;
+  while (!by_time_.empty() && by_time_.begin()->first <= now) {
+    later_.erase(by_time_.begin()->second);
+    ready_.insert(by_time_.begin()->second);
+    by_time_.erase(by_time_.begin());
   }
+  next.reset();
+  if (!ready_.empty()) return std::move(ready_.extract(ready_.begin()).value());
+  if (!by_time_.empty()) next = by_time_.begin()->first;
   return std::nullopt;
 }
 

@@ -95,7 +95,9 @@ class Controller {
   rt::Runtime runtime_;
   Verbs& verbs_;
   std::string name_;
-  std::map<WorkKey, Monotonic> due_;
+  std::set<WorkKey> ready_;                          // to be looked at now
+  std::map<WorkKey, Monotonic> later_;               // none of those that are ready
+  std::set<std::pair<Monotonic, WorkKey>> by_time_;  // the same as later_
   rt::Signal marked_;
   std::shared_ptr<Storage::Listener> listener_;
 };

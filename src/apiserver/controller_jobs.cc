@@ -240,6 +240,23 @@ void JobController::count_running(const WorkKey& work, json::Value& job) {
   status["uncountedTerminatedPods"] = json::Object{};
 }
 
+// A Job that goes on begins anew as far as its deadline is concerned.
+void JobController::note_suspension(json::Value& job) {
+  const bool suspended = is_suspended(job);
+  if (has_condition(job, "Suspended", suspended ? "True" : "False")) return;
+  if (!suspended && !find_condition(job, "Suspended")) return;
+  put_condition(job,
+                {{"type", "Suspended"},
+                 {"status", suspended ? "True" : "False"},
+                 {"lastProbeTime", json::render_time(now())},
+                 {"reason", suspended ? "JobSuspended" : "JobResumed"},
+                 {"message", suspended ? "Job suspended" : "Job resumed"}},
+                now());
+  if (!suspended) (void)json::put(job, "/status/startTime", json::Value(json::render_time(now())));
+  tell(job, "Normal", suspended ? "Suspended" : "Resumed",
+       suspended ? "Job suspended" : "Job resumed");
+}
+
 void JobController::reconcile(const WorkKey& work) {
   auto job = find(*work.kind, work.key);
   if (!job || is_deleting(*job)) return release_all(work);
@@ -255,10 +272,15 @@ void JobController::reconcile(const WorkKey& work) {
 
   if (const auto end = find_end(*job, pods)) {
     stop_pods(work, pods);
+    // What a Job that has failed stops has failed, too.
+    if (!end->complete)
+      add_to(job->as_object()["status"].as_object(), "failed",
+             static_cast<std::int64_t>(pods.active.size()));
     finish(*job, *end);
     change_status(work, std::move(*job));
     return mark(work);
   }
+  note_suspension(*job);
   if (const auto due = deadline_of(*job)) mark_after(work, *due - now());
   if (suspended)
     stop_pods(work, pods);

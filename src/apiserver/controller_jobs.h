@@ -37,6 +37,7 @@ class JobController : public Controller {
   void finish(json::Value& job, const End& end);
   void expire(const WorkKey& work, const json::Value& job);
   void keep_running(const WorkKey& work, const json::Value& job, const Pods& pods);
+  void note_suspension(json::Value& job);
   void count_running(const WorkKey& work, json::Value& job);
   void stop_pods(const WorkKey& work, const Pods& pods);
 };

@@ -10,6 +10,12 @@
 // Where Pods and volumes may be: pure questions on documents, for the scheduler and the binder.
 namespace quorate::apiserver {
 
+// A Pod that has its node, and still needs its room there.
+struct Placed {
+  json::Value pod;
+  std::string node;
+};
+
 // The names of the claims that a Pod mounts.
 [[nodiscard]] std::vector<std::string> claims_of(const json::Value& pod);
 

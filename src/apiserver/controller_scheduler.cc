@@ -8,6 +8,7 @@
 
 #include "apiserver/controller_objects.h"
 #include "apiserver/controller_placement.h"
+#include "apiserver/controller_spread.h"
 #include "apiserver/metadata.h"
 #include "json/timestamp.h"
 
@@ -78,7 +79,7 @@ void Scheduler::note(const Change& change) {
   for (const auto& work : waiting_) mark(work);
 }
 
-std::vector<Scheduler::Placed> Scheduler::placed_pods() {
+std::vector<Placed> Scheduler::placed_pods() {
   std::vector<Placed> out;
   for (const auto& [key, record] : objects(*kinds().pods)) {
     auto pod = record->value();
@@ -245,17 +246,22 @@ void Scheduler::reconcile(const WorkKey& work) {
                    fmt::format("0/{} nodes are available: {}.", nodes.size(), obstacle));
 
   const auto placed = placed_pods();
+  std::vector<json::Value> all;
+  for (const auto& [key, record] : nodes) all.push_back(record->value());
+  const Spread spread(*pod, all, placed);
   std::map<std::string, int> reasons;
   std::optional<std::tuple<int, std::int64_t, std::string>> best;
-  for (const auto& [key, record] : nodes) {
-    const auto node = record->value();
-    if (const auto reason = refuse(*pod, node, placed); !reason.empty()) {
+  for (const auto& node : all) {
+    auto reason = refuse(*pod, node, placed);
+    if (reason.empty()) reason = spread.refuse(node);
+    if (!reason.empty()) {
       ++reasons[reason];
       continue;
     }
+    const std::string name(name_of(node));
     const auto crowd = std::count_if(placed.begin(), placed.end(),
-                                     [&](const Placed& other) { return other.node == key.name; });
-    std::tuple score(count_alike(*pod, node, placed), static_cast<std::int64_t>(crowd), key.name);
+                                     [&](const Placed& other) { return other.node == name; });
+    std::tuple score(count_alike(*pod, node, placed), static_cast<std::int64_t>(crowd), name);
     if (!best || score < *best) best = std::move(score);
   }
   if (!best) return give_up(work, std::move(*pod), summary(nodes.size(), reasons));

@@ -5,13 +5,15 @@
 #include <vector>
 
 #include "apiserver/controller.h"
+#include "apiserver/controller_placement.h"
 
 namespace quorate::apiserver {
 
 // Gives Pods their nodes. A node must be ready, let the Pod in (taints, selectors, affinities),
-// have room for what it asks for, and reach its volumes; of those that do, the one with the fewest
-// Pods of the same kind, then with the fewest Pods, then the first by name. A Pod that no node
-// takes says so in its condition, and is tried again when something has changed.
+// have room for what it asks for, reach its volumes and keep hard topology spreads; of those that
+// do, the one with the fewest Pods of the same kind, then with the fewest Pods, then the first by
+// name. A Pod that no node takes says so in its condition, and is tried again when something has
+// changed.
 class Scheduler : public Controller {
  public:
   Scheduler(rt::Runtime runtime, Verbs& verbs);
@@ -20,10 +22,6 @@ class Scheduler : public Controller {
   void note(const Change& change) override;
   void reconcile(const WorkKey& work) override;
 
-  struct Placed {  // a Pod that has its node
-    json::Value pod;
-    std::string node;
-  };
   // Why a Pod cannot be placed anywhere; empty if its claims do not stand in the way.
   std::string find_obstacle(const json::Value& pod, const std::string& ns);
   // Why a node does not take a Pod, in the words of the real scheduler; empty if it does.

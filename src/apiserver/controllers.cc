@@ -2,6 +2,7 @@
 
 #include "apiserver/controller_budgets.h"
 #include "apiserver/controller_endpoints.h"
+#include "apiserver/controller_events.h"
 #include "apiserver/controller_garbage.h"
 #include "apiserver/controller_jobs.h"
 #include "apiserver/controller_namespaces.h"
@@ -16,10 +17,11 @@ Controllers::Controllers(rt::Runtime runtime, Verbs& verbs, Options options) : r
   controllers_.push_back(std::make_unique<NamespaceController>(runtime, verbs));
   controllers_.push_back(std::make_unique<NodeController>(runtime, verbs, options.nodes));
   controllers_.push_back(std::make_unique<VolumeController>(runtime, verbs));
-  controllers_.push_back(std::make_unique<Scheduler>(runtime, verbs));
+  if (options.schedules) controllers_.push_back(std::make_unique<Scheduler>(runtime, verbs));
   controllers_.push_back(std::make_unique<EndpointController>(runtime, verbs));
   controllers_.push_back(std::make_unique<BudgetController>(runtime, verbs));
   controllers_.push_back(std::make_unique<JobController>(runtime, verbs));
+  controllers_.push_back(std::make_unique<EventController>(runtime, verbs));
 }
 
 Controllers::~Controllers() = default;

@@ -12,11 +12,12 @@ namespace quorate::apiserver {
 
 // The controllers that a Kubernetes control plane runs beside its API, as far as Quorate meets
 // them: garbage collection, namespaces, the scheduler, volumes, EndpointSlices, disruption budgets,
-// Jobs and nodes. Each runs in a fiber of its own.
+// Jobs, nodes and the expiry of Events. Each runs in a fiber of its own.
 class Controllers {
  public:
   struct Options {
     NodeTiming nodes;
+    bool schedules = true;  // false: Pods are given their nodes by somebody else, or none
   };
   Controllers(rt::Runtime runtime, Verbs& verbs, Options options);
   ~Controllers();

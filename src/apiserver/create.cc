@@ -91,8 +91,9 @@ Outcome<void> Verbs::check_type(const Kind& kind, const json::Value& object) con
                              "no kind \"{}\" is registered for version \"{}\" in scheme "
                              "\"pkg/runtime/scheme.go:110\"",
                              own_name, version);
-  return fail(bad_request(fmt::format("{} in version \"{}\" cannot be handled as a {}: {}",
-                                      own_name, version, kind.kind, why)));
+  return fail(
+      bad_request(fmt::format("{} in version \"{}\" cannot be handled as a {}: {}", own_name,
+                              version.substr(version.find('/') + 1), kind.kind, why)));
 }
 
 // Brings what was sent into the form that is stored. What is found unknown goes to `warnings`, also
@@ -100,7 +101,7 @@ Outcome<void> Verbs::check_type(const Kind& kind, const json::Value& object) con
 Outcome<void> Verbs::decode(const Kind& kind, json::Value& object, const WriteOptions& options,
                             std::vector<std::string>& warnings) const {
   TRY(check_type(kind, object));
-  object = with_type_first(kind.stored(), to_stored(kind, std::move(object)));
+  object = with_type_first(kind, std::move(object));
   auto decoded = kind.rules->decode(object);
   const auto refuse = [&](std::string_view why) {
     return fail(bad_request(undecodable(kind.kind, kind.version, why)));
@@ -150,16 +151,27 @@ Outcome<Written> Verbs::create(const Kind& kind, const std::string& ns, json::Va
                                const WriteOptions& options) {
   std::vector<std::string> warnings;
   TRY(decode(kind, object, options, warnings));
+  return warned(create_decoded(kind, ns, std::move(object), options), std::move(warnings));
+}
+
+Outcome<Written> Verbs::create_decoded(const Kind& kind, const std::string& ns, json::Value object,
+                                       const WriteOptions& options) {
   auto& metadata = metadata_of(object);
   const std::string own_ns(namespace_of(object));
   if (kind.namespaced && !own_ns.empty() && own_ns != ns)
     return fail(
         bad_request("the namespace of the provided object does not match the namespace "
                     "sent on the request"));
-  if (kind.namespaced) metadata["namespace"] = ns;
+  if (kind.namespaced)
+    metadata["namespace"] = ns;
+  else
+    metadata.stable_erase("namespace");
+  for (const char* member :
+       {"uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"})
+    metadata.stable_erase(member);
   track_update(object, nullptr, kind.rules->schema(), writer(kind, options),
                kind.rules->reset_fields(""));
-  return warned(store_new(kind, ns, std::move(object), options), std::move(warnings));
+  return store_new(kind, ns, std::move(object), options);
 }
 
 // The outcome with these warnings before its own.
@@ -176,19 +188,17 @@ Outcome<Written> Verbs::store_new(const Kind& kind, const std::string& ns, json:
   admit(kind, object, options.dry_run);
 
   auto& metadata = metadata_of(object);
-  metadata.stable_erase("deletionTimestamp");
-  metadata.stable_erase("deletionGracePeriodSeconds");
   metadata["uid"] = make_uid();
   metadata["creationTimestamp"] = json::render_time(runtime_.clock->wall());
-  kind.rules->prepare_for_create(object, context(options.dry_run));
   TRY(choose_name(kind, ns, metadata_of(object)));
+  kind.rules->prepare_for_create(object, context(options.dry_run));
   const auto errors = kind.rules->validate(object);
-  if (!errors.empty()) return fail(invalid(kind.kind_name(), name_of(object), errors));
+  if (!errors.empty()) return fail(invalid(kind.stored().kind_name(), name_of(object), errors));
 
   if (&kind == registry_.built_in().services)
     TRY(addresses_.assign(object, nullptr, *runtime_.random));
   const ObjectKey key{kind.namespaced ? ns : "", std::string(name_of(object))};
-  if (!version_of(object).empty())
+  if (!version_of(object).empty() && !options.dry_run)
     return fail(Refusal{.code = 500,
                         .reason = "",
                         .message = "resourceVersion should not be set on objects to be created",
@@ -197,8 +207,9 @@ Outcome<Written> Verbs::store_new(const Kind& kind, const std::string& ns, json:
   if (const auto there = storage_.find(kind, key))
     return fail(already_exists(kind.resource(), key.name, is_deleting(there->value())));
   auto warnings = kind.rules->warnings(object, nullptr);
-  if (!options.dry_run) object = storage_.create(kind, key, std::move(object))->value();
-  return Written{to_view(kind, std::move(object)), true, std::move(warnings)};
+  if (!options.dry_run)
+    object = to_view(kind, storage_.create(kind, key, to_stored(kind, std::move(object)))->value());
+  return Written{std::move(object), true, std::move(warnings)};
 }
 
 Outcome<void> Verbs::choose_name(const Kind& kind, const std::string& ns, json::Object& metadata) {

@@ -24,25 +24,6 @@ constexpr std::string_view kPreserved =
 // These exist for the system's own sake.
 constexpr std::string_view kImmortalNamespaces[] = {"default", "kube-system", "kube-public"};
 
-Outcome<void> check_preconditions(const Kind& kind, const json::Value& object,
-                                  const DeleteOptions& options) {
-  const std::string name(name_of(object));
-  const auto refuse = [&](std::string_view what, std::string_view wanted, std::string_view found,
-                          std::string_view why) {
-    return fail(conflict(kind.kind_name(), name,
-                         fmt::format("the {} in the precondition ({}) does not match the {} in "
-                                     "record ({}). {}",
-                                     what, wanted, what, found, why)));
-  };
-  if (options.uid && *options.uid != uid_of(object))
-    return refuse("UID", *options.uid, uid_of(object),
-                  "The object might have been deleted and then recreated");
-  if (options.resource_version && *options.resource_version != version_of(object))
-    return refuse("ResourceVersion", *options.resource_version, version_of(object),
-                  "The object might have been modified");
-  return {};
-}
-
 // The propagation that holds: what the deletion asks for, else what an earlier one left on the
 // object, else the kind's own.
 Propagation propagation_of(const Kind& kind, const json::Value& object,
@@ -132,11 +113,39 @@ json::Value success(const Kind& kind, const json::Value& object) {
 
 }  // namespace
 
+Outcome<void> Verbs::check_preconditions(const Kind& kind, const json::Value& object,
+                                         const DeleteOptions& options) {
+  const std::string name(name_of(object));
+  const auto refuse = [&](std::string_view what, std::string_view wanted, std::string_view found,
+                          std::string_view why) {
+    return fail(conflict(kind.stored().kind_name(), name,
+                         fmt::format("the {} in the precondition ({}) does not match the {} in "
+                                     "record ({}). {}",
+                                     what, wanted, what, found, why)));
+  };
+  if (options.uid && *options.uid != uid_of(object))
+    return refuse("UID", *options.uid, uid_of(object),
+                  "The object might have been deleted and then recreated");
+  if (options.resource_version && *options.resource_version != version_of(object))
+    return refuse("ResourceVersion", *options.resource_version, version_of(object),
+                  "The object might have been modified");
+  return {};
+}
+
 Outcome<Deleted> Verbs::remove(const Kind& kind, const ObjectKey& key,
                                const DeleteOptions& options) {
+  std::vector<std::string> warnings;
+  if (kind.propagation == DefaultPropagation::kOrphan && !options.propagation)
+    warnings.emplace_back(kPreserved);
+  auto deleted = remove_found({kind, key}, options);
+  (deleted ? deleted->warnings : deleted.error().warnings) = std::move(warnings);
+  return deleted;
+}
+
+Outcome<Deleted> Verbs::remove_found(const Target& target, const DeleteOptions& options) {
+  const auto& [kind, key] = target;
   const auto record = storage_.find(kind, key);
   if (!record) return fail(not_found(kind.resource(), key.name));
-  const Target target{kind, key};
   if (&kind == registry_.built_in().namespaces) return remove_namespace(target, options);
 
   auto object = record->value();
@@ -145,26 +154,29 @@ Outcome<Deleted> Verbs::remove(const Kind& kind, const ObjectKey& key,
   const auto before = object;
   const Grace grace = kind.graceful_deletion ? set_grace(object, options, now) : Grace::kNone;
   if (grace == Grace::kPending) return Deleted{std::move(object), false, {}};
-  std::vector<std::string> warnings;
-  if (kind.propagation == DefaultPropagation::kOrphan && !options.propagation)
-    warnings.emplace_back(kPreserved);
-
-  const auto finalizers = finalizers_for(object, propagation_of(kind, object, options));
+  const auto finalizers = kind.propagation == DefaultPropagation::kNone
+                              ? finalizers_of(object)
+                              : finalizers_for(object, propagation_of(kind, object, options));
   if (!same_set(finalizers, finalizers_of(object))) set_finalizers(object, finalizers);
   if (grace == Grace::kNone && !finalizers.empty()) mark_deleting(object, now);
   const bool marked = grace == Grace::kSet || !finalizers.empty();
   if (marked && !options.dry_run && !json::equal(object, before))
     object = storage_.update(kind, key, std::move(object))->value();
   if (!finalizers.empty() || (grace == Grace::kSet && grace_of(object).value_or(0) > 0))
-    return Deleted{to_view(kind, std::move(object)), false, std::move(warnings)};
-  return finish_removal(target, object, options.dry_run);
+    return Deleted{to_view(kind, std::move(object)), false, {}};
+  // One that goes at once goes as it stood: that it lost its finalizers is not told.
+  return finish_removal(target, grace == Grace::kSet ? object : before, options.dry_run);
 }
 
 Deleted Verbs::finish_removal(const Target& target, const json::Value& object, bool dry_run) {
   const auto& [kind, key] = target;
-  Deleted deleted{kind.returns_deleted ? to_view(kind, object) : success(kind, object), true, {}};
-  if (!dry_run) storage_.remove(kind, key);
-  return deleted;
+  auto answer = kind.returns_deleted ? to_view(kind, object) : success(kind, object);
+  if (!dry_run) {
+    const auto last = storage_.remove(kind, key);
+    if (kind.returns_deleted)
+      metadata_of(answer)["resourceVersion"] = fmt::to_string(last->version);
+  }
+  return Deleted{std::move(answer), true, {}};
 }
 
 // A namespace goes in two steps: it is marked, and whoever empties it (the namespace controller)

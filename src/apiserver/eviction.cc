@@ -36,6 +36,9 @@ void set_condition(json::Value& object, json::Object condition) {
   if (!conditions.is_array()) conditions = json::Array();
   for (auto& existing : conditions.get_array())
     if (json::text_or(existing, "/type", "") == condition["type"].as_string()) {
+      if (json::text_or(existing, "/status", "") == condition["status"].as_string())
+        if (const auto* since = json::find(existing, "/lastTransitionTime"))
+          condition["lastTransitionTime"] = *since;
       existing = std::move(condition);
       return;
     }
@@ -53,13 +56,16 @@ Refusal too_many_requests(std::string why, std::optional<int> retry_after) {
           .retry_after_seconds = retry_after};
 }
 
+std::string being_processed(std::string_view budget) {
+  return fmt::format("The disruption budget {} is still being processed by the server.", budget);
+}
+
 // Refuses what the budget does not allow; otherwise notes the disruption in its status.
 Outcome<void> charge(json::Value& budget, const std::string& pod, WallTime now) {
   const std::string name(name_of(budget));
   const auto number = [&](const char* at) { return json::integer_at(budget, at).value_or(0); };
   if (number("/status/observedGeneration") < number("/metadata/generation"))
-    return fail(too_many_requests(
-        fmt::format("The disruption budget {} is still being processed by the server.", name), 10));
+    return fail(too_many_requests(being_processed(name), 10));
   const auto allowed = number("/status/disruptionsAllowed");
   if (allowed < 0)
     return fail(
@@ -105,42 +111,61 @@ bool selects(const json::Value& budget, const json::Value& pod) {
 
 Outcome<json::Value> Verbs::evict(const ObjectKey& key, const DeleteOptions& options) {
   const auto& pods = *registry_.built_in().pods;
-  const auto& budgets = *registry_.built_in().disruption_budgets;
-  const auto now = runtime_.clock->wall();
-  TRY(auto pod, get(pods, key));
+  TRY(const auto pod, get(pods, key));
   const auto phase = json::text_or(pod, "/status/phase", "");
   const bool counts =
       phase != "Succeeded" && phase != "Failed" && phase != "Pending" && !is_deleting(pod);
+  std::string spared_by;  // the budget that lets a Pod go because it is not healthy
   if (counts) {
-    std::vector<json::Value> guarding;
-    for (const auto& [budget_key, record] : storage_.objects(budgets)) {
-      if (budget_key.ns != key.ns) continue;
-      auto budget = record->value();
-      if (selects(budget, pod)) guarding.push_back(std::move(budget));
-    }
-    if (guarding.size() > 1)
-      return fail(Refusal{.code = 500,
-                          .reason = "",
-                          .message = "This pod has more than one PodDisruptionBudget, which the "
-                                     "eviction subresource does not support.",
-                          .details = {},
-                          .retry_after_seconds = {}});
-    if (guarding.size() == 1 && (is_ready(pod) || !unhealthy_may_go(guarding[0]))) {
-      auto& budget = guarding[0];
-      TRY(charge(budget, key.name, now));
-      if (!options.dry_run)
-        storage_.update(budgets, {key.ns, std::string(name_of(budget))}, budget);
-    }
-    set_condition(pod, {{"type", "DisruptionTarget"},
-                        {"status", "True"},
-                        {"lastProbeTime", nullptr},
-                        {"lastTransitionTime", json::render_time(now)},
-                        {"reason", "EvictionByEvictionAPI"},
-                        {"message", "Eviction API: evicting"}});
-    if (!options.dry_run) storage_.update(pods, key, std::move(pod));
+    TRY(spared_by, charge_budget(key, pod, options.dry_run));
   }
-  TRY(remove(pods, key, options));
+  auto deletion = options;
+  if (!options.dry_run) {
+    const auto met = check_preconditions(pods, pod, options);
+    // Somebody else may have changed the Pod since the budget was asked.
+    if (!met && !spared_by.empty() && !options.resource_version)
+      return fail(too_many_requests(being_processed(spared_by), 10));
+    TRY(met);
+    auto target = pod;
+    set_condition(target, {{"type", "DisruptionTarget"},
+                           {"status", "True"},
+                           {"lastProbeTime", nullptr},
+                           {"lastTransitionTime", json::render_time(runtime_.clock->wall())},
+                           {"reason", "EvictionByEvictionAPI"},
+                           {"message", "Eviction API: evicting"}});
+    if (!json::equal(target, pod)) target = storage_.update(pods, key, std::move(target))->value();
+    if (options.resource_version) deletion.resource_version = std::string(version_of(target));
+  }
+  TRY(remove(pods, key, deletion));
   return created_status();
+}
+
+// Notes the disruption in the budget that guards the Pod, if there is one and it counts the Pod; if
+// it does not, its name.
+Outcome<std::string> Verbs::charge_budget(const ObjectKey& key, const json::Value& pod,
+                                          bool dry_run) {
+  const auto& budgets = *registry_.built_in().disruption_budgets;
+  std::vector<json::Value> guarding;
+  for (const auto& [budget_key, record] : storage_.objects(budgets)) {
+    if (budget_key.ns != key.ns) continue;
+    auto budget = record->value();
+    if (selects(budget, pod)) guarding.push_back(std::move(budget));
+  }
+  if (guarding.size() > 1)
+    return fail(Refusal{.code = 500,
+                        .reason = "",
+                        .message = "This pod has more than one PodDisruptionBudget, which the "
+                                   "eviction subresource does not support.",
+                        .details = {},
+                        .retry_after_seconds = {}});
+  if (guarding.empty()) return std::string();
+  auto& budget = guarding[0];
+  if (!is_ready(pod) && unhealthy_may_go(budget)) return std::string(name_of(budget));
+  TRY(charge(budget, key.name, runtime_.clock->wall()));
+  WriteOptions options{.manager = "kube-apiserver", .subresource = "status", .dry_run = dry_run};
+  const ObjectKey budget_key{key.ns, std::string(name_of(budget))};
+  TRY(update(budgets, budget_key, std::move(budget), options));
+  return std::string();
 }
 
 Outcome<json::Value> Verbs::bind(const ObjectKey& key, const json::Value& binding,

@@ -149,7 +149,7 @@ Outcome<std::string> render_list(const Storage& storage, const Kind& kind,
   std::string token;
   for (; at != picture.objects().end(); ++at) {
     if (!selection.ns.empty() && at->first.ns != selection.ns) break;
-    if (!selection.matches(kind.stored(), at->first, *at->second)) continue;
+    // A full page is followed by another one if anything is left, selected or not.
     if (limit > 0 && count == limit) {
       if (token.empty())
         token = ContinueToken{picture.version, token_key(selection, kind, *last)}.render();
@@ -157,6 +157,7 @@ Outcome<std::string> render_list(const Storage& storage, const Kind& kind,
       if (selective) break;
       continue;
     }
+    if (!selection.matches(kind.stored(), at->first, *at->second)) continue;
     if (count++ > 0) items += ',';
     append_item(items, kind, request.form, *at->second);
     last = &at->first;

@@ -59,13 +59,19 @@ Outcome<void> check_version_match(const ListRequest& request) {
   const auto refuse = [](std::string_view why) {
     return fail(invalid_options(forbidden("resourceVersionMatch", why)));
   };
-  if (request.resource_version.empty())
-    return refuse("resourceVersionMatch is forbidden unless resourceVersion is provided");
+  const auto unsupported =
+      not_supported("resourceVersionMatch", json::Value(match), {"Exact", "NotOlderThan", ""});
+  const bool known = match == "Exact" || match == "NotOlderThan";
+  if (request.resource_version.empty()) {
+    FieldErrors errors = {
+        forbidden("resourceVersionMatch",
+                  "resourceVersionMatch is forbidden unless resourceVersion is provided")};
+    if (!known) errors.push_back(unsupported);
+    return fail(invalid({"meta.k8s.io", "ListOptions"}, "", errors));
+  }
   if (!request.continue_token.empty())
     return refuse("resourceVersionMatch is forbidden when continue is provided");
-  if (match != "Exact" && match != "NotOlderThan")
-    return fail(invalid_options(
-        not_supported("resourceVersionMatch", json::Value(match), {"Exact", "NotOlderThan", ""})));
+  if (!known) return fail(invalid_options(unsupported));
   if (match == "Exact" && request.resource_version == "0")
     return refuse("resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"");
   return {};
@@ -78,7 +84,9 @@ Outcome<void> check_fields(const Kind& kind, const json::FieldSelector& fields) 
     const auto& known = kind.selectable;
     if (std::any_of(known.begin(), known.end(), [&](const auto& f) { return f.name == name; }))
       continue;
-    if (!known.empty() || kind.custom)
+    if (kind.plural == "jobs")
+      return fail(bad_request(fmt::format("field label {} not supported for Job", quoted(name))));
+    if (!known.empty() || kind.custom || kind.stored_as)
       return fail(bad_request(fmt::format("field label not supported: {}", name)));
     return fail(bad_request(fmt::format(
         "{} is not a known field selector: only \"metadata.name\", \"metadata.namespace\"",

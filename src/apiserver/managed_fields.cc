@@ -73,11 +73,11 @@ std::optional<Entries> read_entries(const json::Value& object) {
 }
 
 // Ordered as the real server orders: by operation, time, manager, version, subresource.
-void write_entries(json::Value& object, const Entries& entries) {
+void write_entries(json::Value& object, const std::vector<Entry>& entries) {
   json::remove(object, kPointer);
   if (entries.empty()) return;
   std::vector<const Entry*> ordered;
-  for (const auto& [id, entry] : entries) ordered.push_back(&entry);
+  for (const auto& entry : entries) ordered.push_back(&entry);
   std::sort(ordered.begin(), ordered.end(), [](const Entry* a, const Entry* b) {
     return std::tuple(a->operation(), std::string_view(a->time), std::string_view(a->manager),
                       std::string_view(a->api_version), std::string_view(a->subresource)) <
@@ -97,6 +97,12 @@ void write_entries(json::Value& object, const Entries& entries) {
   }
   // An object always has metadata, so that this cannot fail.
   (void)json::put(object, kPointer, std::move(list));
+}
+
+void write_entries(json::Value& object, const Entries& entries) {
+  std::vector<Entry> all;
+  for (const auto& [id, entry] : entries) all.push_back(entry);
+  write_entries(object, all);
 }
 
 json::Value without_managed(const json::Value& object) {
@@ -289,6 +295,40 @@ void track_update(json::Value& object, const json::Value& live, const Schema& sc
   const auto before = live.is_null() ? empty_object(object, schema) : without_managed(live);
   own_changes(entries, before, object, schema, make_entry(writer, false), reset,
               json::render_time(writer.now));
+  write_entries(object, entries);
+}
+
+// The real server takes the owners of the replicas for owners of a Scale, of another version, and
+// back: on the way updaters lose their time, and one that owned more is there twice.
+void track_scale(json::Value& object, const json::Value& live, std::string_view replicas,
+                 const Writer& writer) {
+  auto dotted = std::string(replicas.substr(1));
+  std::replace(dotted.begin(), dotted.end(), '/', '.');
+  const auto path = FieldSet::of_fields({dotted});
+  auto own = make_entry(writer, false);
+  own.fields = path;
+  const bool changed = !json::equal(json::integer_at(object, replicas).value_or(0),
+                                    json::integer_at(live, replicas).value_or(0));
+  std::vector<Entry> entries;
+  bool owned = false;  // by anybody: what nobody owns is not tracked
+  for (auto& [id, entry] : read_entries(live).value_or(Entries{})) {
+    const bool owns = !entry.fields.intersection(path).empty();
+    const bool kept = owns && !changed;
+    owned |= owns;
+    if (owns && (!entry.applied || !kept)) {
+      auto rest = entry;
+      rest.fields = entry.fields.difference(path);
+      if (!rest.fields.empty()) entries.push_back(std::move(rest));
+    } else {
+      entries.push_back(entry);
+    }
+    if (!kept || entry.applied) continue;
+    auto scale = entry;
+    scale.fields = path;
+    scale.time.clear();
+    entries.push_back(std::move(scale));
+  }
+  if (changed && owned) entries.push_back(std::move(own));
   write_entries(object, entries);
 }
 

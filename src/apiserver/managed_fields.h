@@ -46,6 +46,10 @@ struct ApplyFailure {
 void track_update(json::Value& object, const json::Value& live, const Schema& schema,
                   const Writer& writer, const FieldSet& reset);
 
+// As track_update, for a write through the subresource scale; `replicas` is where they stand.
+void track_scale(json::Value& object, const json::Value& live, std::string_view replicas,
+                 const Writer& writer);
+
 // The object that an apply of `config` leads to, with its managedFields, before defaults are set
 // and before the rules of updates. `live` is null if there is none yet. Equal to `live` but for
 // what a no-op leaves alone.

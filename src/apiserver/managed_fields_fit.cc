@@ -21,6 +21,9 @@ std::string go_value(const json::Value& value) {
   if (value.is_string()) return quoted(value.get_string());
   return json::render(value);
 }
+std::string go_plain(const json::Value& value) {
+  return value.is_string() ? std::string(value.get_string()) : go_value(value);
+}
 std::string_view go_type(const json::Value& value) {
   switch (value.kind()) {
     case boost::json::kind::string:
@@ -72,7 +75,7 @@ class Fitter {
       return at(fmt::format("expected string, got &value.valueUnstructured{{Value:{}}}",
                             go_value(value)));
     if (schema.type == Type::kBoolean && !value.is_bool())
-      return at(fmt::format("expected boolean, got &{{{}}}", go_value(value)));
+      return at(fmt::format("expected boolean, got &{{{}}}", go_plain(value)));
     if ((schema.type == Type::kInteger || schema.type == Type::kNumber) && !value.is_number())
       return at(fmt::format("expected numeric (int or float), got {}", go_type(value)));
     return std::nullopt;
@@ -80,7 +83,7 @@ class Fitter {
 
   std::optional<std::string> visit_list(const json::Value& value, const Schema& schema) {
     const auto* array = value.if_array();
-    if (!array) return at(fmt::format("expected list, got &{{{}}}", go_value(value)));
+    if (!array) return at(fmt::format("expected list, got &{{{}}}", go_plain(value)));
     const bool named = !is_atomic(schema, Shape::kList);
     std::set<PathElement> seen;
     for (std::size_t i = 0; i < array->size(); ++i) {
@@ -102,7 +105,7 @@ class Fitter {
 
   std::optional<std::string> visit_map(const json::Value& value, const Schema& schema) {
     const auto* object = value.if_object();
-    if (!object) return at(fmt::format("expected map, got &{{{}}}", go_value(value)));
+    if (!object) return at(fmt::format("expected map, got &{{{}}}", go_plain(value)));
     const bool open = schema.additional_properties || schema.additional_properties_any ||
                       schema.preserve_unknown_fields || schema.type == Type::kAny;
     for (const auto& [key, inner] : *object) {

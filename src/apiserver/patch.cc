@@ -42,15 +42,31 @@ Refusal not_readable(const json::Value& object, const Refusal& why) {
 // An apply that could be merged, but to what the kind cannot hold.
 Refusal not_convertible(const Kind& kind, std::string_view whom, const Refusal& why) {
   const auto at = why.message.find(": ");
-  const auto type = fmt::format("{}, Kind={}", kind.api_version(), kind.kind);
+  auto reason = at == std::string::npos ? why.message : why.message.substr(at + 2);
+  if (reason.starts_with("illegal base64")) reason.insert(0, "error decoding from json: ");
+  const auto type =
+      fmt::format("{}{}, Kind={}", kind.group.empty() ? "/" : "", kind.api_version(), kind.kind);
   return {.code = 500,
           .reason = "",
-          .message = fmt::format(
-              "failed to convert new object ({}; {}) to proper version: unable "
-              "to convert unstructured object to {}: {}",
-              whom, type, type, at == std::string::npos ? why.message : why.message.substr(at + 2)),
+          .message = fmt::format("failed to convert new object ({}; {}) to proper version: unable "
+                                 "to convert unstructured object to {}: {}",
+                                 whom, type, type, reason),
           .details = {},
           .retry_after_seconds = {}};
+}
+
+// A JSON patch, operation by operation. The real server's `replace` adds a member that is not
+// there, where RFC 6902 wants it to fail.
+Result<json::Value> apply_operations(json::Value object, const json::Array& operations) {
+  for (auto operation : operations) {
+    const auto path = json::text_or(operation, "/path", "");
+    if (json::text_or(operation, "/op", "") == "replace" && !json::find(object, path)) {
+      const auto* parent = json::find(object, path.substr(0, path.rfind('/')));
+      if (parent && parent->is_object()) operation.as_object()["op"] = "add";
+    }
+    TRY(object, json::apply_json_patch(object, json::Array{operation}));
+  }
+  return object;
 }
 
 // An applied configuration says what it is.
@@ -70,20 +86,23 @@ Outcome<Written> Verbs::patch(const Kind& kind, const ObjectKey& key, PatchType 
   if (type == PatchType::kApply) return apply({kind, key}, patch, options);
   const auto record = storage_.find(kind, key);
   if (!record) return fail(not_found(kind.resource(), key.name));
-  const auto old = record->value();
-  TRY(auto object, patched(kind, to_view(kind, old), type, patch));
+  const auto old = to_view(kind, record->value());
+  TRY(auto object, patched(kind, old, type, patch));
   std::vector<std::string> warnings;
   const auto whole = object;
   auto decoded = decode(kind, object, options, warnings);
   if (!decoded) return fail(not_readable(whole, decoded.error()));
-  if (kind.namespaced && namespace_of(object).empty()) metadata_of(object)["namespace"] = key.ns;
-  if (name_of(object) != key.name)
-    return fail(bad_request(
-        fmt::format("the name of the object ({}) does not match the name on the URL ({})",
-                    name_of(object), key.name)));
-  track_update(object, old, kind.rules->schema(), writer(kind, options),
-               kind.rules->reset_fields(options.subresource));
-  return warned(store_change({kind, key}, std::move(object), old, options), std::move(warnings));
+  const auto done = [&]() -> Outcome<Written> {
+    if (kind.namespaced && namespace_of(object).empty()) metadata_of(object)["namespace"] = key.ns;
+    if (name_of(object) != key.name)
+      return fail(bad_request(
+          fmt::format("the name of the object ({}) does not match the name on the URL ({})",
+                      name_of(object), key.name)));
+    track_update(object, old, kind.rules->schema(), writer(kind, options),
+                 kind.rules->reset_fields(options.subresource));
+    return store_change({kind, key}, std::move(object), old, options);
+  };
+  return warned(done(), std::move(warnings));
 }
 
 Outcome<json::Value> Verbs::patched(const Kind& kind, const json::Value& old, PatchType type,
@@ -97,7 +116,7 @@ Outcome<json::Value> Verbs::patched(const Kind& kind, const json::Value& old, Pa
         bad_request("error decoding patch: json: cannot unmarshal array into Go value of "
                     "type map[string]interface {}"));
   if (type == PatchType::kMerge) return json::apply_merge_patch(old, patch);
-  auto made = type == PatchType::kJson ? json::apply_json_patch(old, patch)
+  auto made = type == PatchType::kJson ? apply_operations(old, patch.get_array())
                                        : json::apply_strategic_merge_patch(old, patch, kind.merge);
   if (made) return std::move(*made);
   if (type == PatchType::kStrategic) return fail(bad_request(made.error().text()));
@@ -113,7 +132,7 @@ Outcome<Written> Verbs::apply(const Target& target, json::Value config,
   const auto& [kind, key] = target;
   TRY(check_configuration(kind, config));
   const auto record = storage_.find(kind, key);
-  const json::Value old = record ? record->value() : json::Value();
+  const json::Value old = record ? to_view(kind, record->value()) : json::Value();
   if (!record && !options.subresource.empty()) return fail(not_found(kind.resource(), key.name));
   if (!record && !uid_of(config).empty())
     return fail(conflict(kind.resource(), key.name,
@@ -121,11 +140,10 @@ Outcome<Written> Verbs::apply(const Target& target, json::Value config,
                                      "existing object was found",
                                      uid_of(config))));
   const auto whom = fmt::format("{}/{}", namespace_of(config), name_of(config));
-  auto applied = apply_configuration(old, to_stored(kind, std::move(config)), kind.rules->schema(),
-                                     writer(kind, options), options.force,
-                                     kind.rules->reset_fields(options.subresource));
+  auto applied = apply_configuration(old, config, kind.rules->schema(), writer(kind, options),
+                                     options.force, kind.rules->reset_fields(options.subresource));
   if (!applied.object) return fail(conflicting(applied.failure));
-  auto object = to_view(kind, std::move(*applied.object));
+  auto object = std::move(*applied.object);
   std::vector<std::string> warnings;
   auto decoded = decode(kind, object, options, warnings);
   if (!decoded) return fail(not_convertible(kind, whom, decoded.error()));

@@ -31,7 +31,11 @@ struct ScalePaths {
 };
 
 // What happens to dependents if a deletion does not say.
-enum class DefaultPropagation { kBackground, kOrphan };
+enum class DefaultPropagation {
+  kBackground,
+  kOrphan,
+  kNone,  // they cannot have any, and what a deletion says of them is not heard
+};
 
 // One kind of object: where it is served, and the rules that the machinery keeps for it. What its
 // fields may hold is the business of its rules.

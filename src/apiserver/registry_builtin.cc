@@ -108,6 +108,7 @@ void Registry::add_core() {
               "involvedObject.uid", "involvedObject.apiVersion", "involvedObject.resourceVersion",
               "involvedObject.fieldPath", "reason", "reportingComponent", "type"});
   kind.selectable.push_back({"source", "/source/component", ""});
+  kind.propagation = DefaultPropagation::kNone;
   built_in_.events = add(std::move(kind));
 }
 
@@ -115,6 +116,7 @@ void Registry::add_groups() {
   auto kind = make_kind("events.k8s.io", "v1", "events", "Event");
   kind.short_names = {"ev"};
   kind.stored_as = built_in_.events;
+  kind.propagation = DefaultPropagation::kNone;
   add(std::move(kind));
 
   kind = make_kind("storage.k8s.io", "v1", "storageclasses", "StorageClass");

@@ -86,6 +86,7 @@ Outcome<DeleteOptions> delete_options_of(const json::Value& body) {
                 {invalid_value("propagationPolicy", json::Value(*propagation),
                                "orphanDependents and deletionPropagation cannot be both set")}));
   if (orphan) options.propagation = *orphan ? Propagation::kOrphan : Propagation::kBackground;
+  options.old_background = orphan && !*orphan;
   if (const auto dry_run = json::array_at(body, "/dryRun"); dry_run && !(*dry_run)->empty()) {
     const auto& first = (**dry_run)[0];
     const std::string value = first.is_string() ? std::string(first.get_string()) : "";
@@ -110,8 +111,9 @@ Outcome<PatchType> parse_patch_type(const Kind& kind, const Request& request) {
   if (type == "application/merge-patch+json") return PatchType::kMerge;
   if (type == "application/json-patch+json") return PatchType::kJson;
   if (type == "application/apply-patch+yaml") return PatchType::kApply;
-  if (type == "application/strategic-merge-patch+json") {
-    if (!kind.custom) return PatchType::kStrategic;
+  if (type == "application/strategic-merge-patch+json" && !kind.custom)
+    return PatchType::kStrategic;
+  if (kind.custom) {
     auto refusal = unsupported_media_type(
         "the body of the request was in an unknown format - accepted media types include: "
         "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml");

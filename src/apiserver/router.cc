@@ -42,7 +42,8 @@ Outcome<Route> resource_route(const Registry& registry, const std::string& group
   if (rest.size() > 1) route.name = rest[1];
   if (rest.size() > 2) route.subresource = rest[2];
   if (!route.subresource.empty() && !has_subresource(*route.kind, route.subresource))
-    return fail(no_such_path());
+    return fail(route.kind->custom ? not_found(route.kind->resource(), route.name)
+                                   : no_such_path());
   route.place = rest.size() == 1   ? Route::Place::kCollection
                 : rest.size() == 2 ? Route::Place::kObject
                                    : Route::Place::kSubresource;

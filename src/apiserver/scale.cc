@@ -40,25 +40,27 @@ Outcome<json::Value> Verbs::get_scale(const Kind& kind, const ObjectKey& key) co
 
 Outcome<json::Value> Verbs::update_scale(const Kind& kind, const ObjectKey& key, json::Value scale,
                                          const WriteOptions& options) {
-  TRY(auto object, get(kind, key));
+  TRY(const auto live, get(kind, key));
+  auto object = live;
   if (json::text_or(scale, "/kind", "Scale") != "Scale")
     return fail(bad_request(fmt::format("{} in version \"{}\" cannot be handled as a Scale",
                                         json::text_or(scale, "/kind", ""),
                                         json::text_or(scale, "/apiVersion", ""))));
-  if (!name_of(scale).empty() && name_of(scale) != key.name)
+  if (name_of(scale).empty())
+    return fail(bad_request(fmt::format(
+        "the name of the object ({} based on URL) was undeterminable: name must be provided",
+        key.name)));
+  if (name_of(scale) != key.name)
     return fail(bad_request(
         fmt::format("the name of the object ({}) does not match the name on the URL ({})",
                     name_of(scale), key.name)));
   const auto replicas = json::integer_at(scale, "/spec/replicas").value_or(0);
-  if (replicas < 0)
-    return fail(
-        invalid({"autoscaling", "Scale"}, key.name,
-                {invalid_value("spec.replicas", replicas, "should be a non-negative integer")}));
   if (!version_of(scale).empty()) copy_metadata(object, scale, "resourceVersion");
   (void)json::put(object, kind.scale->replicas, replicas);
   auto through = options;
   through.subresource = "scale";
-  TRY(const auto written, update(kind, key, std::move(object), through));
+  track_scale(object, live, kind.scale->replicas, writer(kind, through));
+  TRY(const auto written, store_change({kind, key}, std::move(object), live, through));
   return make_scale(kind, written.object);
 }
 

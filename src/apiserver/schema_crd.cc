@@ -106,7 +106,7 @@ class CrdRules : public KindRules {
         has_rules_(has_rules(*declared_)),
         scale_(std::move(scale)) {
     if (has_status_) main_reset_ = FieldSet::of_fields({"status"});
-    status_reset_ = FieldSet::of_fields({"apiVersion", "kind", "metadata", "spec"});
+    status_reset_ = FieldSet::of_fields({"spec"});
   }
 
   const Schema& schema() const override { return *whole_; }
@@ -166,7 +166,7 @@ class CrdRules : public KindRules {
       for (auto& error : validate_schema(object, *declared_, &old))
         if (error.field == "status" || error.field.starts_with("status.") ||
             error.field.starts_with("status["))
-          errors.push_back(std::move(error));
+          errors.push_back(below_status(std::move(error)));
     } else {
       errors = validate_schema(object, *declared_, &old);
     }
@@ -252,6 +252,15 @@ class CrdRules : public KindRules {
     for (const char* pointer : {"/metadata/managedFields", "/metadata/resourceVersion"})
       if (const auto* value = json::find(object, pointer)) (void)json::put(out, pointer, *value);
     object = std::move(out);
+  }
+
+  // The real server looks at the status alone, and its words begin there.
+  static FieldError below_status(FieldError error) {
+    constexpr std::string_view kStatus = "status.";
+    const auto at = error.body.find(error.field + " in body");
+    if (at != std::string::npos && error.field.starts_with(kStatus))
+      error.body.erase(at, kStatus.size());
+    return error;
   }
 
   FieldErrors check_scale(const json::Value& object, bool with_spec) const {

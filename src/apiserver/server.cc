@@ -166,10 +166,13 @@ Outcome<Answer> Server::State::serve_object(const Route& route, const Request& r
     return make_answer(200,
                        render_object(*route.kind, wanted_form(request.accept), *record) + "\n");
   }
+  // The real server does not look at the name in the path of a custom object that is posted.
+  if (request.method == "POST" && route.kind->custom) return serve_collection(route, request);
   if (request.method == "DELETE") {
     TRY(const auto options, parse_delete_options(request));
     TRY(const auto deleted, verbs.remove(*route.kind, key, options));
-    return make_answer(200, deleted.answer, deleted.warnings);
+    const bool waits = !deleted.gone && options.old_background;
+    return make_answer(waits ? 202 : 200, deleted.answer, deleted.warnings);
   }
   return write(route, request);
 }

@@ -13,14 +13,28 @@ namespace quorate::apiserver {
 
 namespace {
 
+// Where the real server keeps an object in etcd; what is only tried has no root there.
+std::string storage_key(const Kind& kind, const ObjectKey& key, bool dry_run) {
+  const auto place = key.ns.empty() ? key.name : fmt::format("{}/{}", key.ns, key.name);
+  const std::string_view root = dry_run ? "" : "/registry";
+  if (kind.custom) return fmt::format("{}/{}/{}/{}", root, kind.group, kind.plural, place);
+  const std::string_view plural = kind.plural == "services" ? "services/specs"
+                                  : kind.plural == "nodes"  ? "minions"
+                                                            : std::string_view(kind.plural);
+  return fmt::format("{}/{}/{}", root, plural, place);
+}
+
 // Of an update that names the UID of its object.
-Outcome<void> check_uid(const Kind& kind, const std::string& name, std::string_view wanted,
-                        std::string_view found) {
+Outcome<void> check_uid(const Kind& kind, const ObjectKey& key, std::string_view wanted,
+                        std::string_view found, bool dry_run) {
   if (wanted.empty() || wanted == found) return {};
-  return fail(conflict(kind.resource(), name,
-                       fmt::format("Precondition failed: UID in precondition: {}, UID in object "
-                                   "meta: {}",
-                                   wanted, found)));
+  auto why = fmt::format("Precondition failed: UID in precondition: {}, UID in object meta: {}",
+                         wanted, found);
+  why = fmt::format(
+      "StorageError: invalid object, Code: 4, Key: {}, ResourceVersion: 0, AdditionalErrorMsg: "
+      "{}",
+      storage_key(kind.stored(), key, dry_run), why);
+  return fail(conflict(kind.resource(), key.name, why));
 }
 
 // A name or namespace that differs from the one in the path.
@@ -37,7 +51,10 @@ Outcome<void> check_key(const Kind& kind, const ObjectKey& key, json::Value& obj
     return fail(
         bad_request("the namespace of the provided object does not match the namespace "
                     "sent on the request"));
-  if (kind.namespaced) metadata_of(object)["namespace"] = key.ns;
+  if (kind.namespaced)
+    metadata_of(object)["namespace"] = key.ns;
+  else
+    metadata_of(object).stable_erase("namespace");
   return {};
 }
 
@@ -58,20 +75,27 @@ Outcome<Written> Verbs::update(const Kind& kind, const ObjectKey& key, json::Val
                                const WriteOptions& options) {
   std::vector<std::string> warnings;
   TRY(decode(kind, object, options, warnings));
+  return warned(update_decoded({kind, key}, std::move(object), options), std::move(warnings));
+}
+
+Outcome<Written> Verbs::update_decoded(const Target& target, json::Value object,
+                                       const WriteOptions& options) {
+  const auto& [kind, key] = target;
   TRY(check_key(kind, key, object));
   const auto record = storage_.find(kind, key);
-  const json::Value old = record ? record->value() : json::Value();
+  const json::Value old = record ? to_view(kind, record->value()) : json::Value();
   const bool may_create = options.subresource.empty() && kind.rules->allows_create_on_update();
   if (!record && !may_create) return fail(not_found(kind.resource(), key.name));
-  TRY(check_uid(kind, key.name, uid_of(object), record ? uid_of(old) : ""));
+  TRY(check_uid(kind, key, uid_of(object), record ? uid_of(old) : "", options.dry_run));
   if (!record) {
+    metadata_of(object).stable_erase("resourceVersion");
     track_update(object, nullptr, kind.rules->schema(), writer(kind, options),
                  kind.rules->reset_fields(""));
-    return warned(store_new(kind, key.ns, std::move(object), options), std::move(warnings));
+    return store_new(kind, key.ns, std::move(object), options);
   }
   track_update(object, old, kind.rules->schema(), writer(kind, options),
                kind.rules->reset_fields(options.subresource));
-  return warned(store_change({kind, key}, std::move(object), old, options), std::move(warnings));
+  return store_change(target, std::move(object), old, options);
 }
 
 Outcome<void> Verbs::check_version(const Target& target, json::Value& object,
@@ -87,10 +111,12 @@ Outcome<void> Verbs::check_version(const Target& target, json::Value& object,
     return {};
   }
   if (!parse_integer(wanted))
-    return fail(invalid({"", ""}, "",
-                        {invalid_value("resourceVersion", json::Value(wanted),
-                                       fmt::format("strconv.ParseUint: parsing {}: invalid syntax",
-                                                   quoted(wanted)))}));
+    return fail(Refusal{
+        .code = 500,
+        .reason = "",
+        .message = fmt::format("strconv.ParseUint: parsing {}: invalid syntax", quoted(wanted)),
+        .details = {},
+        .retry_after_seconds = {}});
   if (wanted != version_of(old)) return fail(modified_meanwhile(kind.resource(), key.name));
   return {};
 }
@@ -113,18 +139,18 @@ Outcome<Written> Verbs::store_change(const Target& target, json::Value object,
   auto errors = validate_metadata_update(object, old);
   for (auto& error : kind.rules->validate_update(object, old, options.subresource))
     errors.push_back(std::move(error));
-  if (!errors.empty()) return fail(invalid(kind.kind_name(), key.name, errors));
+  if (!errors.empty()) return fail(invalid(kind.stored().kind_name(), key.name, errors));
   auto warnings = kind.rules->warnings(object, &old);
 
   if (deletes_now(object, old, &kind == registry_.built_in().namespaces)) {
     if (!options.dry_run) storage_.remove(kind, key);
-    return Written{to_view(kind, std::move(object)), false, std::move(warnings)};
+    return Written{std::move(object), false, std::move(warnings)};
   }
   if (same_but_for_managed_times(object, old))
     object = old;
   else if (!options.dry_run)
-    object = storage_.update(kind, key, std::move(object))->value();
-  return Written{to_view(kind, std::move(object)), false, std::move(warnings)};
+    object = to_view(kind, storage_.update(kind, key, to_stored(kind, std::move(object)))->value());
+  return Written{std::move(object), false, std::move(warnings)};
 }
 
 }  // namespace quorate::apiserver

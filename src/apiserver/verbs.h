@@ -39,6 +39,8 @@ struct DeleteOptions {
   std::optional<std::int64_t> grace_seconds;
   std::optional<Propagation> propagation;
   bool dry_run = false;
+  // Said as `orphanDependents: false`, the old way: that it waits is then answered with 202.
+  bool old_background = false;
 };
 
 struct Deleted {
@@ -99,6 +101,8 @@ class Verbs {
   Outcome<void> check_type(const Kind& kind, const json::Value& object) const;
   Outcome<void> decode(const Kind& kind, json::Value& object, const WriteOptions& options,
                        std::vector<std::string>& warnings) const;
+  Outcome<Written> create_decoded(const Kind& kind, const std::string& ns, json::Value object,
+                                  const WriteOptions& options);
   Outcome<void> admit_namespace(const Kind& kind, const std::string& ns,
                                 std::string_view name) const;
   void admit(const Kind& kind, json::Value& object, bool dry_run) const;
@@ -112,6 +116,8 @@ class Verbs {
   Writer writer(const Kind& kind, const WriteOptions& options) const;
 
   // --- update.cc
+  Outcome<Written> update_decoded(const Target& target, json::Value object,
+                                  const WriteOptions& options);
   Outcome<Written> store_change(const Target& target, json::Value object, const json::Value& old,
                                 const WriteOptions& options);
   Outcome<void> check_version(const Target& target, json::Value& object,
@@ -122,8 +128,14 @@ class Verbs {
   Outcome<json::Value> patched(const Kind& kind, const json::Value& old, PatchType type,
                                const json::Value& patch) const;
 
+  // --- eviction.cc
+  Outcome<std::string> charge_budget(const ObjectKey& key, const json::Value& pod, bool dry_run);
+
   // --- delete.cc
+  Outcome<Deleted> remove_found(const Target& target, const DeleteOptions& options);
   Outcome<Deleted> remove_namespace(const Target& target, const DeleteOptions& options);
+  static Outcome<void> check_preconditions(const Kind& kind, const json::Value& object,
+                                           const DeleteOptions& options);
   Deleted finish_removal(const Target& target, const json::Value& object, bool dry_run);
 
   rt::Runtime runtime_;

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "apiserver/builtin_types.h"
+
 namespace quorate::apiserver {
 
 namespace {
@@ -31,6 +33,7 @@ json::Value to_view(const Kind& kind, json::Value stored) {
   auto& object = stored.get_object();
   object["apiVersion"] = kind.api_version();
   for (const auto& [core, events] : kEventNames) rename(object, core, events);
+  decode_typed(stored, kind.rules->schema());  // what is left out when empty differs
   return stored;
 }
 
@@ -39,6 +42,7 @@ json::Value to_stored(const Kind& kind, json::Value view) {
   auto& object = view.get_object();
   object["apiVersion"] = kind.stored_as->api_version();
   for (const auto& [core, events] : kEventNames) rename(object, events, core);
+  decode_typed(view, kind.stored_as->rules->schema());
   return view;
 }
 

@@ -6,6 +6,7 @@
 #include <deque>
 #include <utility>
 
+#include "apiserver/builtin_types.h"
 #include "apiserver/metadata.h"
 #include "apiserver/views.h"
 #include "base/strings.h"
@@ -34,12 +35,17 @@ class Stream : public Watch {
         request_(std::move(request)),
         bookmark_interval_(options.bookmark_interval),
         end_(runtime.in(timeout(options))),
-        next_bookmark_(runtime.in(options.bookmark_interval)),
+        next_bookmark_(next_bookmark()),
         start_(std::move(start)) {}
 
   Task<Result<std::optional<std::string>>> read(rt::Deadline deadline) override {
     while (true) {
       if (auto text = next_line()) co_return text;
+      // Also if the end has come meanwhile: one that asked for them gets one before it.
+      if (request_.bookmarks && !ended_ && next_bookmark_.passed(*runtime_.clock)) {
+        next_bookmark_ = next_bookmark();
+        co_return bookmark(false);
+      }
       if (ended_ || end_.passed(*runtime_.clock)) co_return std::optional<std::string>();
       auto until = deadline.sooner(end_);
       if (request_.bookmarks) until = until.sooner(next_bookmark_);
@@ -48,11 +54,10 @@ class Stream : public Watch {
         if (!waited) co_return fail(std::move(waited).error());
         continue;
       }
-      if (end_.passed(*runtime_.clock)) continue;
-      if (request_.bookmarks && next_bookmark_.passed(*runtime_.clock)) {
-        next_bookmark_ = runtime_.in(bookmark_interval_);
-        co_return bookmark(false);
-      }
+      // A reader that was held up is told first what happened meanwhile: a bookmark means that
+      // nothing was left out.
+      if (auto text = next_line()) co_return text;
+      if (end_.passed(*runtime_.clock) || next_bookmark_.passed(*runtime_.clock)) continue;
       if (deadline.passed(*runtime_.clock)) co_return fail(std::move(waited).error());
     }
   }
@@ -62,6 +67,14 @@ class Stream : public Watch {
     if (!request_.timeout_seconds || *request_.timeout_seconds <= 0)
       return options.default_watch_timeout;
     return std::chrono::seconds(*request_.timeout_seconds);
+  }
+
+  // Every minute, and shortly before the end.
+  rt::Deadline next_bookmark() const {
+    constexpr std::chrono::seconds kBeforeEnd(2);
+    const auto regular = runtime_.in(bookmark_interval_);
+    const rt::Deadline last{end_.at - kBeforeEnd};
+    return last.passed(*runtime_.clock) ? regular : regular.sooner(last);
   }
 
   // What can be said without waiting.
@@ -111,11 +124,14 @@ class Stream : public Watch {
     json::Object metadata{{"resourceVersion", fmt::to_string(start_.position)}};
     if (initial_end) metadata["annotations"] = {{"k8s.io/initial-events-end", "true"}};
     const bool partial = request_.form == Form::kMetadata;
-    return line("BOOKMARK",
-                json::render(json::Object{
-                    {"kind", partial ? "PartialObjectMetadata" : std::string_view(kind_.kind)},
-                    {"apiVersion", partial ? "meta.k8s.io/v1" : kind_.api_version()},
-                    {"metadata", std::move(metadata)}}));
+    json::Value object = json::Object();
+    // An empty object of the kind's Go type, where there is one.
+    if (!partial && !kind_.custom) object = make_zero(kind_.rules->schema());
+    auto& members = object.as_object();
+    members["kind"] = partial ? "PartialObjectMetadata" : std::string_view(kind_.kind);
+    members["apiVersion"] = partial ? "meta.k8s.io/v1" : kind_.api_version();
+    members["metadata"] = std::move(metadata);
+    return line("BOOKMARK", json::render(object));
   }
 
   rt::Runtime runtime_;

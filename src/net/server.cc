@@ -56,12 +56,26 @@ Result<int> open_listener(const ServerOptions& options) {
   return fd;
 }
 
-Result<std::uint16_t> port_of(int fd) {
+Result<Address> local_address(int fd) {
   sockaddr_storage native{};
   socklen_t size = sizeof(native);
   if (::getsockname(fd, reinterpret_cast<sockaddr*>(&native), &size) != 0)
-    return fail(errno_error("listener", errno));
-  return Address::from(native).port();
+    return fail(errno_error("own address", errno));
+  return Address::from(native);
+}
+
+Result<std::uint16_t> port_of(int fd) {
+  TRY(auto address, local_address(fd));
+  return address.port();
+}
+
+// Without port and brackets; empty if the connection is gone already.
+std::string local_host(int fd) {
+  auto address = local_address(fd);
+  if (!address) return "";
+  auto text = address->text();
+  text.resize(text.rfind(':'));
+  return text.starts_with('[') ? text.substr(1, text.size() - 2) : text;
 }
 
 class ServerImpl final : public Server {
@@ -85,9 +99,10 @@ class ServerImpl final : public Server {
   Task<void> accept_all(const ServerSide& side, rt::TaskGroup& connections);
   Task<void> serve(const ServerSide& side, std::unique_ptr<Socket> socket, Address peer);
   Task<void> serve_stream(const ServerSide& side, std::unique_ptr<ByteStream> stream,
-                          std::string peer);
+                          ServerPeer who);
   Task<Result<std::string>> sniff(ByteStream& stream, const Liveness& liveness);
   Task<void> sweep();
+  bool secured() const { return options_.tls || options_.tls_for; }
 
   rt::Runtime runtime_;
   ServerOptions options_;
@@ -138,31 +153,32 @@ Task<void> ServerImpl::accept_all(const ServerSide& side, rt::TaskGroup& connect
 }
 
 Task<void> ServerImpl::serve(const ServerSide& side, std::unique_ptr<Socket> socket, Address peer) {
+  ServerPeer who{peer.text(), local_host(socket->fd()), ""};
   std::unique_ptr<ByteStream> stream;
-  if (options_.tls) {
+  if (!secured()) {
+    stream = make_plain_stream(std::move(socket));
+  } else if (auto tls = options_.tls_for ? options_.tls_for(who.local) : options_.tls) {
     const auto deadline = runtime_.in(options_.idle_timeout);
-    auto shaken = co_await tls_accept(std::move(socket), options_.tls, deadline);
+    auto shaken = co_await tls_accept(std::move(socket), std::move(tls), deadline);
     if (shaken)
       stream = std::move(*shaken);
     else
-      side.log.debug("a handshake failed", {{"peer", peer.text()}, {"error", shaken.error()}});
-  } else {
-    stream = make_plain_stream(std::move(socket));
+      side.log.debug("a handshake failed", {{"peer", who.address}, {"error", shaken.error()}});
   }
-  if (stream) co_await serve_stream(side, std::move(stream), peer.text());
+  if (stream) co_await serve_stream(side, std::move(stream), std::move(who));
   --connections_;
   left_.notify();
 }
 
 Task<void> ServerImpl::serve_stream(const ServerSide& side, std::unique_ptr<ByteStream> stream,
-                                    std::string peer) {
+                                    ServerPeer who) {
   auto open = open_.emplace(open_.end());
   open->liveness.since = runtime_.clock->now();
   open->stream = stream.get();
-  ServerPeer who{std::move(peer), stream->peer_certificate()};
+  who.certificate = stream->peer_certificate();
   if (stream->protocol() == "h2") {
     co_await serve_h2(side, *stream, std::move(who), open->liveness, "");
-  } else if (options_.tls) {
+  } else if (secured()) {
     co_await serve_h1(side, *stream, std::move(who), open->liveness, "");
   } else {
     auto first = co_await sniff(*stream, open->liveness);

@@ -15,6 +15,7 @@ struct ServerRequest {
   Headers headers;
   std::string body;
   std::string peer;              // address of the caller
+  std::string local;             // address of ours that was called, without its port
   std::string peer_certificate;  // PEM of the verified client certificate; empty = none
 };
 
@@ -42,6 +43,9 @@ struct ServerOptions {
   std::uint16_t port = 0;           // 0 = any free one
   int listen_fd = -1;               // an open listener to take over instead of address and port
   std::shared_ptr<TlsContext> tls;  // absent = plain (HTTP/1.1, or HTTP/2 by prior knowledge)
+  // In place of `tls`, for a listener on many addresses: who to be on the one that was called. A
+  // caller is dropped where that is nobody.
+  std::function<std::shared_ptr<TlsContext>(const std::string& local)> tls_for;
   std::size_t max_body = 8 << 20;
   std::size_t max_header_bytes = 64 << 10;
   int max_connections = 1024;       // more wait to be accepted

@@ -23,9 +23,10 @@ struct ServerSide {
   Log log;
 };
 
-// Who is at the other end.
+// Who is at the other end, and whom it called.
 struct ServerPeer {
   std::string address;
+  std::string local;
   std::string certificate;
 };
 

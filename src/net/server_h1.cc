@@ -183,6 +183,7 @@ Task<void> H1ServerConnection::run() {
     request.path = std::move((*head)->target);
     request.headers = std::move((*head)->headers);
     request.peer = peer_.address;
+    request.local = peer_.local;
     request.peer_certificate = peer_.certificate;
     co_await answer(std::move(request));
     if (!exchange_.reusable()) break;

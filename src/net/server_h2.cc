@@ -252,6 +252,7 @@ void H2ServerConnection::on_head(StreamId id, Headers fields, bool too_large) {
   exchanges_.emplace(id, exchange);
   auto& request = exchange->request;
   request.peer = peer_.address;
+  request.local = peer_.local;
   request.peer_certificate = peer_.certificate;
   for (auto& [name, value] : fields) {
     if (name == ":method")

@@ -15,10 +15,12 @@ class Hello final : public Handler {
  public:
   Task<void> handle(ServerRequest request, Responder& responder) override {
     last_certificate = request.peer_certificate;
+    last_local = request.local;
     Response response{200, {}, "hello"};
     (void)co_await responder.respond(std::move(response));
   }
   std::string last_certificate;
+  std::string last_local;
 };
 
 class Tls : public ::testing::Test {
@@ -190,6 +192,31 @@ TEST_F(Tls, RefusesIdentitiesThatCannotBe) {
   auto keyless = good;
   keyless.key = Secret("no key");
   EXPECT_EQ(TlsContext::for_server(keyless, PeerCheck::kNone, {}).error().code(), Code::kInvalid);
+}
+
+TEST_F(Tls, AServerOnManyAddressesIsWhoWasCalled) {
+  auto ca = authority("ca");
+  ServerOptions options;
+  options.address = "0.0.0.0";
+  options.tls_for = [&](const std::string& local) -> std::shared_ptr<TlsContext> {
+    if (local == "127.0.0.3") return nullptr;
+    const auto identity = leaf(ca, {}, {local}, valid());
+    return must(TlsContext::for_server(identity, PeerCheck::kRequired, {"h2"}));
+  };
+  auto context = must(TlsContext::for_client(leaf(ca), {"h2"}));
+  for (std::string host : {"127.0.0.1", "127.0.0.2", "127.0.0.3"}) {
+    std::optional<Result<Response>> result;
+    auto talk = [&](std::uint16_t port) {
+      auto to = to_port(port);
+      to.endpoint.host = host;
+      to.endpoint.tls = true;
+      to.tls = context;
+      return with_client(runtime_, to, [&](Client& client) { return call_once(client, result); });
+    };
+    loop_.run(beside_server(runtime_, options, hello_, talk));
+    EXPECT_EQ(result->has_value(), host != "127.0.0.3") << host;
+    if (*result) EXPECT_EQ(hello_.last_local, host);
+  }
 }
 
 TEST_F(Tls, ASecondConnectionResumesTheSession) {

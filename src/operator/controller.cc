@@ -78,6 +78,7 @@ Task<void> ClusterController::work() {
 // failure; the worker goes on.
 Task<void> ClusterController::work_on(ClusterKey key) {
   ++counters_.reconciles;
+  const auto began = runtime_.clock->now();
   Result<Next> next = fail(Code::kInternal, "not looked at");
   try {
     next = co_await reconcile(key);
@@ -85,6 +86,7 @@ Task<void> ClusterController::work_on(ClusterKey key) {
     ++counters_.broken;
     next = fail(Code::kInternal, broken.what());
   }
+  counters_.took.add(runtime_.clock->now() - began);
   if (next && !next->failed) {
     queue_.forget(key);
     if (next->after) queue_.add_after(key, *next->after);

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "operator/executor.h"
+#include "operator/histogram.h"
 #include "operator/observer.h"
 #include "operator/publisher.h"
 #include "rt/keyed_queue.h"
@@ -37,6 +38,7 @@ class ClusterController {
     std::uint64_t reconciles = 0;
     std::uint64_t failures = 0;
     std::uint64_t broken = 0;  // invariants of ours
+    Histogram took;            // each reconcile, waits for members and for the API included
   };
   [[nodiscard]] const Counters& counters() const { return counters_; }
   [[nodiscard]] const std::map<ClusterKey, ClusterMemory>& memories() const { return memories_; }

@@ -10,11 +10,13 @@
 namespace quorate::op {
 
 // Who the operator is towards the members of a cluster: made from its Secret `c-operator-tls`,
-// which is read when it is needed. Keys are not held by any store; a bounded number of identities
-// is kept, by the Secret's version.
+// which is read when it is needed first. Keys are not held by any store; a bounded number of
+// identities is kept, by the Secret's version. Clusters are looked at in turn, so that the one used
+// longest ago is the one needed next: fewer places than clusters are as good as none, and each look
+// would read a Secret. An identity takes about 2.5 KB.
 class Identities {
  public:
-  explicit Identities(kube::Client& client, std::size_t ceiling = 700)
+  explicit Identities(kube::Client& client, std::size_t ceiling = 12'000)
       : client_(client), ceiling_(ceiling) {}
 
   // `version` is the Secret's, as the store shows it: another version is another identity.

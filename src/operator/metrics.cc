@@ -25,6 +25,19 @@ class Page {
     family(name, kind, help);
     sample(value);
   }
+  void histogram(std::string_view name, std::string_view help, const Histogram& histogram) {
+    family(name, "histogram", help);
+    const auto line = [&](std::string_view part, auto value) {
+      fmt::format_to(std::back_inserter(text_), "quorate_{}_{} {}\n", name, part, value);
+    };
+    std::uint64_t so_far = 0;
+    for (std::size_t i = 0; i < histogram.counts.size(); ++i)
+      line(fmt::format("bucket{{le=\"{}\"}}", Histogram::kBounds[i]),
+           so_far += histogram.counts[i]);
+    line("bucket{le=\"+Inf\"}", histogram.count);
+    line("sum", histogram.seconds);
+    line("count", histogram.count);
+  }
   std::string take() { return std::move(text_); }
 
  private:
@@ -72,6 +85,8 @@ std::string render_metrics(const MetricSources& from) {
   page.one("reconciles_total", "counter", "Looks at a cluster.", work.reconciles);
   page.one("reconcile_failures_total", "counter", "Looks that failed or whose steps failed.",
            work.failures);
+  page.histogram("reconcile_duration_seconds", "How long a look took, its waits included.",
+                 work.took);
   page.one("broken_invariants_total", "counter", "Defects of ours that were met and contained.",
            work.broken);
   const auto& steps = from.executor.counters();

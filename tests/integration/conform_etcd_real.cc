@@ -1,5 +1,9 @@
 #include "tests/integration/conform_etcd_real.h"
 
+#include <algorithm>
+
+#include "base/strings.h"
+#include "tests/support/http_get.h"
 #include "tests/support/temp_dir.h"
 
 namespace quorate::conform {
@@ -12,7 +16,7 @@ support::EtcdOptions options_of(const Script& script) {
   support::EtcdOptions options;
   options.version = script.version;
   options.members = script.members;
-  options.flags = {"--heartbeat-interval=50", "--election-timeout=500"};
+  options.proxied_peers = script.has(Step::Kind::kCut);
   if (!script.version.starts_with("3.4.")) options.flags.push_back("--unsafe-no-fsync");
   options.flags.insert(options.flags.end(), script.flags.begin(), script.flags.end());
   return options;
@@ -58,8 +62,49 @@ void RealBackend::stop(std::size_t i) {
   (*cluster_)[i].stop();
 }
 
-void RealBackend::wait_for_exit(std::size_t i) {
-  for (int looks = 0; looks < 200 && running(i); ++looks) sleep(100ms);
+void RealBackend::cut_peers() {
+  for (std::size_t i = 0; i < size(); ++i) {
+    (*cluster_)[i].peer_proxy().refuse();
+    (*cluster_)[i].peer_proxy().cut();
+  }
+}
+
+void RealBackend::heal_peers() {
+  for (std::size_t i = 0; i < size(); ++i) (*cluster_)[i].peer_proxy().heal();
+}
+
+// The metric tells exactly what etcd's own checks before a change of members go by.
+std::size_t RealBackend::connections_of(std::size_t i) {
+  const auto answer = support::http_get((*cluster_)[i].metrics(), "/metrics");
+  const std::string page = answer ? answer->body : "";
+  std::size_t active = 0;
+  for (const auto line : split(page, '\n'))
+    active += line.starts_with("etcd_network_active_peers{") && line.ends_with(" 1");
+  return active;
+}
+
+void RealBackend::await_connections(const std::set<std::size_t>& members) {
+  const auto up = static_cast<std::size_t>(
+      std::ranges::count_if(members, [&](std::size_t i) { return running(i); }));
+  const auto connected = [&](std::size_t i) { return !running(i) || connections_of(i) + 1 == up; };
+  for (auto end = within(20s).at; within(0s).at < end; sleep(100ms))
+    if (std::ranges::all_of(members, connected)) return;
+}
+
+std::string RealBackend::cluster_version(std::size_t i) {
+  const auto answer = support::http_get((*cluster_)[i].client(), "/version");
+  const std::string_view key = "\"etcdcluster\":\"";
+  const auto at = answer ? answer->body.find(key) : std::string::npos;
+  if (at == std::string::npos) return "no answer";
+  const auto from = at + key.size();
+  const auto text = answer->body.substr(from, answer->body.find('"', from) - from);
+  return text.substr(0, text.rfind('.'));  // 3.5 of 3.5.0
+}
+
+bool RealBackend::enable_auth(std::size_t i) {
+  const auto& member = (*cluster_)[i];
+  return cluster_->etcdctl_at(member, {"user", "add", "root:secret"}).ok() &&
+         cluster_->etcdctl_at(member, {"auth", "enable"}).ok();
 }
 
 Task<Result<std::string>> RealBackend::read_snapshot(std::size_t i) {

@@ -42,12 +42,19 @@ class RealBackend {
   void stop(std::size_t i);
   void pause(std::size_t i) { (*cluster_)[i].pause(); }
   void resume(std::size_t i) { (*cluster_)[i].resume(); }
+  void cut_peers();
+  void heal_peers();
   void wipe(std::size_t i) { (*cluster_)[i].wipe_data(); }
-  void wait_for_exit(std::size_t i);
+  // Waits until each of these that runs is connected to all others of them that run, and to nobody
+  // else, as far as it knows. Not for ever: what is wrong shows later.
+  void await_connections(const std::set<std::size_t>& members);
+  std::string cluster_version(std::size_t i);
+  bool enable_auth(std::size_t i);
   Result<void> save_snapshot(std::size_t i);
   bool restore(std::size_t i, const std::string& token);
 
  private:
+  std::size_t connections_of(std::size_t i);
   void disconnect() { loop_.run(pool_->close()); }
   Task<Result<std::string>> read_snapshot(std::size_t i);
   std::filesystem::path snapshot_file() const { return cluster_->folder() / "snapshot.db"; }

@@ -9,37 +9,41 @@ namespace quorate::conform {
 
 struct Step {
   enum class Kind {
-    kPut,            // key `text` through member a
-    kGet,            // linearizable
-    kGetLocal,       //
-    kDelete,         //
-    kList,           // members, roles, started
-    kStatus,         // leader known, learner, version
-    kHashes,         // whether all running voters hold the same
-    kKill,           //
-    kStop,           // SIGTERM
-    kStart,          // on what is on its disk
-    kWipe,           // of a member that does not run
-    kStartNew,       // on an empty disk, initial-cluster-state=new
-    kStartExisting,  // on an empty disk, with the live member list
-    kPause,          //
-    kResume,         //
-    kAddLearner,     // a new member b, through a; not started
-    kAddAgain,       // the URLs of b once more
-    kAddNonsense,    // URLs that are none
-    kPromote,        // b through a
-    kRemove,         // b through a
-    kRemoveUnknown,  //
-    kMoveLeader,     // to b, sent to whoever leads
-    kCompact,        // everything so far
-    kReadOld,        // at revision 1
-    kUpgrade,        // member a to version `text`, on its disk
-    kFill,           // until the quota is met
-    kAlarms,         //
-    kTidy,           // compact, defragment, disarm
-    kSnapshot,       // of member a, kept
-    kRestore,        // the snapshot as a cluster of its own, by new member b, under token `text`
-    kRest,           // long enough for the health interval
+    kPut,             // key `text` through member a
+    kGet,             // linearizable
+    kGetLocal,        //
+    kDelete,          //
+    kList,            // members, roles, started
+    kStatus,          // leader known, learner, version
+    kHashes,          // whether all running voters hold the same
+    kClusterVersion,  // that all members have agreed on, as a knows it
+    kKill,            //
+    kStop,            // SIGTERM
+    kStart,           // on what is on its disk
+    kWipe,            // of a member that does not run
+    kStartNew,        // on an empty disk, initial-cluster-state=new
+    kStartExisting,   // on an empty disk, with the live member list
+    kPause,           //
+    kResume,          //
+    kCut,             // every connection between members
+    kHeal,            //
+    kAddLearner,      // a new member b, through a; not started
+    kAddAgain,        // the URLs of b once more
+    kAddNonsense,     // URLs that are none
+    kPromote,         // b through a
+    kRemove,          // b through a
+    kRemoveUnknown,   //
+    kMoveLeader,      // to b, sent to whoever leads
+    kCompact,         // everything so far
+    kReadOld,         // at revision 1
+    kUpgrade,         // member a to version `text`, on its disk
+    kFill,            // until the quota is met
+    kAlarms,          //
+    kTidy,            // compact, defragment, disarm
+    kDefragment,      //
+    kAuth,            // users, roles and passwords matter from now on; we have none
+    kSnapshot,        // of member a, kept
+    kRestore,         // the snapshot as a cluster of its own, by new member b, under token `text`
   };
   Kind kind{};
   std::size_t a = 0;
@@ -55,6 +59,7 @@ struct Script {
   std::vector<Step> steps = {};
 
   std::string text() const;
+  bool has(Step::Kind kind) const;
 };
 
 std::string text_of(const Step& step);

@@ -56,9 +56,7 @@ void SimBackend::start(std::size_t i) {
                "--listen-peer-urls=http://0.0.0.0:2380",
                "--initial-advertise-peer-urls=" + peer_url(i),
                "--initial-cluster=" + member.initial_cluster,
-               "--initial-cluster-state=" + member.state,
-               "--heartbeat-interval=50",
-               "--election-timeout=500"};
+               "--initial-cluster-state=" + member.state};
   spec.argv.insert(spec.argv.end(), flags_.begin(), flags_.end());
   spec.volume = member.volume;
   spec.site = name_of(i);
@@ -74,11 +72,29 @@ void SimBackend::kill(std::size_t i) {
 void SimBackend::stop(std::size_t i) {
   if (!running(i)) return;
   members_.at(i).process->terminate();
-  wait_for_exit(i);
+  for (int looks = 0; looks < 200 && running(i); ++looks) loop_.run_for(100ms);
 }
 
-void SimBackend::wait_for_exit(std::size_t i) {
-  for (int looks = 0; looks < 200 && running(i); ++looks) loop_.run_for(100ms);
+void SimBackend::cut_peers() {
+  for (std::size_t i = 0; i < size(); ++i)
+    for (std::size_t j = 0; j < i; ++j) world_.network().cut(name_of(i), name_of(j));
+}
+
+std::string SimBackend::cluster_version(std::size_t i) {
+  const auto* member = running(i) ? members_.at(i).process->member() : nullptr;
+  if (!member || !members_.at(i).process->listening()) return "no answer";
+  const auto minor = member->cluster_minor();
+  return minor ? "3." + std::to_string(*minor) : "not_decided";
+}
+
+bool SimBackend::enable_auth(std::size_t i) {
+  using Kind = etcdsim::AuthChange::Kind;
+  etcdsim::AuthChange user{.kind = Kind::kAddUser, .user = "root", .password = "secret"};
+  etcdsim::AuthChange grant{.kind = Kind::kGrantRole, .user = "root", .role = "root"};
+  etcdsim::AuthChange enable{.kind = Kind::kEnable};
+  for (auto& change : {user, grant, enable})
+    if (!run(api_.change_auth({.endpoint = client_url(i)}, change, within(5s)))) return false;
+  return true;
 }
 
 Task<Result<std::string>> SimBackend::read_snapshot(std::size_t i) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -38,8 +39,12 @@ class SimBackend {
   void stop(std::size_t i);
   void pause(std::size_t i) { members_.at(i).process->pause(); }
   void resume(std::size_t i) { members_.at(i).process->resume(); }
+  void cut_peers();
+  void heal_peers() { world_.network().heal_all(); }
   void wipe(std::size_t i) { members_.at(i).volume->wipe(); }
-  void wait_for_exit(std::size_t i);
+  void await_connections(const std::set<std::size_t>&) {}  // simulated ones never lag for long
+  std::string cluster_version(std::size_t i);
+  bool enable_auth(std::size_t i);
   Result<void> save_snapshot(std::size_t i);
   bool restore(std::size_t i, const std::string& token);
 

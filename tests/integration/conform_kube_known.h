@@ -9,22 +9,39 @@
 
 namespace quorate::conform {
 
+// A part of a reply that is not compared: what stands at a JSON pointer (`*` for any one name), or
+// only what follows a text in it.
+struct Exempt {
+  std::string pointer;
+  std::string up_to;  // compared to the end of the first such text; empty: not at all
+};
+
 // A difference that is known and stands in docs/apiserver.md with its reason.
 struct KnownDifference {
   std::string id;
-  std::regex request;               // of "METHOD path"
-  std::regex answer;                // of the real server's reply as text, masked
-  std::vector<std::string> fields;  // JSON pointers into the reply; `*` for any one name
+  std::regex request;  // of "METHOD path"
+  std::regex answer;   // of the real server's reply as text, masked
+  std::vector<Exempt> exempt;
   int used = 0;
 };
 
-// Reads the table of the document: rows `| id | request | answer | fields | reason |` after the
-// line `<!-- known differences -->`. Throws if there is none, or if a row has no reason.
+// How the ids begin that are for what controllers do, where `request` is of the script's name.
+inline constexpr std::string_view kOfControllers = "controllers-";
+
+// Reads the table of the document: rows `| id | request | answer | exempt | reason |` after the
+// line `<!-- known differences -->`; what is exempt is one or more of `/pointer` and
+// `/pointer up to TEXT`. Throws if there is no table, or if a row has no reason.
 [[nodiscard]] std::vector<KnownDifference> read_known_differences(std::string_view document);
 
-// Whether the replies are equal once the known differences are left out; counts those that
+enum class Agreement { kEqual, kListed, kDifferent };
+
+// Whether the replies are equal, or are once known differences are left out; counts those that
 // mattered.
-[[nodiscard]] bool agree(const std::string& request, const Reply& real, const Reply& ours,
-                         std::vector<KnownDifference>& known);
+[[nodiscard]] Agreement compare_replies(const std::string& request, const Reply& real,
+                                        const Reply& ours, std::vector<KnownDifference>& known);
+
+// Where two values differ first, as JSON pointers; at most `most`.
+[[nodiscard]] std::vector<std::string> differences(const json::Value& a, const json::Value& b,
+                                                   std::size_t most);
 
 }  // namespace quorate::conform

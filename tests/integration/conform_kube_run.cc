@@ -80,7 +80,32 @@ Task<Result<json::Value>> read_watch(kube::Api& api, net::Request request, rt::D
   co_return json::Object{{"status", stream->status()}, {"events", std::move(events)}};
 }
 
-Task<Result<Reply>> ask(rt::Runtime runtime, kube::Api& api, Step step, Transcript so_far) {
+// A server that has only just begun with a kind of object has not looked at the request.
+Task<Result<net::Response>> call(rt::Runtime runtime, kube::Api& api, net::Request request) {
+  const auto deadline = runtime.in(60s);
+  while (true) {
+    CO_TRY(auto answer, co_await api.call(request, deadline));
+    const bool begins =
+        answer.status == 429 && answer.body.find("(re)initializing") != std::string::npos;
+    if (!begins) co_return answer;
+    CO_TRY(co_await runtime.clock->sleep_until(runtime.in(200ms).at));
+  }
+}
+
+}  // namespace
+
+Task<Result<void>> make_namespace(rt::Runtime runtime, kube::Api& api, std::string name) {
+  net::Request request{"POST", "/api/v1/namespaces", {}, ""};
+  request.headers = {{"content-type", "application/json"}};
+  request.body = json::render({{"metadata", {{"name", name}, {"labels", {{"for", "conform"}}}}}});
+  CO_TRY(auto made, co_await api.call(std::move(request), runtime.in(60s)));
+  if (made.status != 201)
+    co_return fail(Code::kInternal, fmt::format("namespace {}: {}", name, made.body));
+  co_return Result<void>();
+}
+
+Task<Result<Reply>> ask(rt::Runtime runtime, kube::Api& api, const Step& step,
+                        const Transcript& so_far) {
   net::Request request;
   request.method = step.method;
   request.path = fill_in(step.path, so_far);
@@ -91,22 +116,14 @@ Task<Result<Reply>> ask(rt::Runtime runtime, kube::Api& api, Step step, Transcri
     request.body = fill_in(json::render(body), so_far);
   }
   if (step.is_watch) co_return co_await read_watch(api, std::move(request), runtime.in(60s));
-  CO_TRY(auto answer, co_await api.call(std::move(request), runtime.in(60s)));
+  CO_TRY(auto answer, co_await call(runtime, api, std::move(request)));
   co_return json::Object{{"status", answer.status},
                          {"warnings", warnings_of(answer.headers)},
                          {"body", parsed_or_text(answer.body)}};
 }
 
-}  // namespace
-
 Task<Result<Transcript>> play(rt::Runtime runtime, kube::Api& api, const Sequence& sequence) {
-  net::Request make_namespace{"POST", "/api/v1/namespaces", {}, ""};
-  make_namespace.headers = {{"content-type", "application/json"}};
-  make_namespace.body =
-      json::render({{"metadata", {{"name", sequence.ns}, {"labels", {{"for", "conform"}}}}}});
-  CO_TRY(auto made, co_await api.call(std::move(make_namespace), runtime.in(60s)));
-  if (made.status != 201)
-    co_return fail(Code::kInternal, fmt::format("namespace {}: {}", sequence.ns, made.body));
+  CO_TRY(co_await make_namespace(runtime, api, sequence.ns));
   Transcript transcript;
   for (const auto& step : sequence.steps) {
     CO_TRY(auto reply, co_await ask(runtime, api, step, transcript));

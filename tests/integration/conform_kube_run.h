@@ -18,4 +18,10 @@ using Transcript = std::vector<Reply>;
 [[nodiscard]] Task<Result<Transcript>> play(rt::Runtime runtime, kube::Api& api,
                                             const Sequence& sequence);
 
+// The parts of it: a namespace to play in, and one step after others.
+[[nodiscard]] Task<Result<void>> make_namespace(rt::Runtime runtime, kube::Api& api,
+                                                std::string name);
+[[nodiscard]] Task<Result<Reply>> ask(rt::Runtime runtime, kube::Api& api, const Step& step,
+                                      const Transcript& so_far);
+
 }  // namespace quorate::conform

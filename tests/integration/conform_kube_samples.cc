@@ -162,7 +162,7 @@ void add_storage_and_nodes(std::vector<Sample>& out) {
                               {R"({"spec":{"accessModes":["ReadWriteOnce"],
                 "resources":{"requests":{"storage":"1Gi"}},"storageClassName":"sc"}})",
                                R"([["/spec/resources/requests/storage","2Gi"],
-                ["/spec/resources/requests/storage","1024Mi"],
+                ["/spec/resources/requests/storage","3Gi"],
                 ["/spec/resources/requests/storage","-1"],["/spec/storageClassName","other"],
                 ["/spec/volumeName","v"],["/spec/accessModes",[]],["/spec/volumeMode","Block"],
                 ["/spec/nonsense",1]])",
@@ -221,7 +221,7 @@ void add_ours(std::vector<Sample>& out) {
   out.push_back(
       custom(make("quorate.io", "v1alpha1", "etcdmembers", "EtcdMember",
                   {R"({"spec":{"clusterName":"c","clusterUID":"u","ordinal":0,"incarnation":1,
-                "formation":{"number":1,"first":0,"size":3},"version":"3.6.16","role":"Voter",
+                "formation":{"number":1,"firstOrdinal":0,"size":3},"version":"3.6.16","role":"Voter",
                 "peerURL":"https://c-0.c-peer:2380","run":false}})",
                    R"([["/spec/run",true],["/spec/role","Learner"],["/spec/role","King"],
                 ["/spec/ordinal",1],["/spec/ordinal",-1],["/spec/clusterName",null],

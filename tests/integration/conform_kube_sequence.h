@@ -34,7 +34,8 @@ struct Sequence {
   std::vector<Step> steps;
 };
 
-// The same for the same seed. Begins with a list and ends with a list and a watch from the first.
+// The same for the same seed: requests of all sorts to one kind, between a list and a watch from
+// it; or a story (conform_kube_stories.h).
 [[nodiscard]] Sequence make_sequence(std::uint64_t seed);
 
 }  // namespace quorate::conform

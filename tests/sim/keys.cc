@@ -5,14 +5,14 @@
 namespace quorate::sim {
 namespace {
 
-// Of the whole program: pure functions, remembered.
+// Of the thread: pure functions, remembered.
 struct Memory {
   std::map<std::uint64_t, pki::PrivateKey> keys;
   std::map<std::pair<std::string, std::string>, std::string> signatures;
 };
 
 Memory& memory() {
-  static Memory held;
+  thread_local Memory held;
   return held;
 }
 

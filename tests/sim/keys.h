@@ -7,8 +7,8 @@
 
 namespace quorate::sim {
 
-// Keys and signatures that are the same in every run and computed once in a
-// program: elliptic curves would otherwise be most of the cost of a run.
+// Keys and signatures that are the same in every run and computed once in a thread: elliptic curves
+// would otherwise be most of the cost of a run.
 class RememberedKeys final : public pki::KeySource {
  public:
   // The n-th key of one replica's run is always the same one.

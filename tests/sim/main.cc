@@ -1,5 +1,5 @@
-// sim: the production operator in a simulated world, seed by seed. docs and
-// READMEs: tests/sim.
+// sim: the production operator in a simulated world, seed by seed. docs/simulator.md says how to
+// run it and how to read what it says.
 
 #include <fmt/format.h>
 
@@ -8,27 +8,36 @@
 #include <fstream>
 #include <iostream>
 #include <sstream>
+#include <thread>
 
+#include "tests/sim/museum/hunt.h"
 #include "tests/sim/plans/campaign.h"
 #include "tests/sim/plans/figures.h"
-#include "tests/sim/plans/runner.h"
+#include "tests/sim/plans/parallel.h"
 
 namespace quorate::sim {
 namespace {
 
 struct Options {
-  std::string scenario = "form";
+  std::vector<std::string> scenarios{"form"};
   std::uint64_t seeds = 100;
   std::uint64_t first_seed = 1;
   std::string replay;
   std::string keep = "sim-replay.json";
+  std::string mutant;
   bool list = false;
   bool trace = false;
+  bool quiet = false;
+  bool digests = false;
   bool crash_points = false;
   bool views = false;
-  bool mutants = false;
-  std::uint64_t twice_every = 20;  // every n-th seed is run twice
+  std::size_t pairs = 0;
+  bool museum = false;
+  unsigned jobs = std::max(1U, std::thread::hardware_concurrency());
+  std::uint64_t twice_every = 50;  // every n-th seed is run twice
 };
+
+void print(std::string_view line) { fmt::print("{}", line); }
 
 class Session {
  public:
@@ -37,25 +46,43 @@ class Session {
   int run() {
     if (options_.list) return list();
     if (!options_.replay.empty()) return replay();
-    const auto* scenario = find_scenario(options_.scenario);
-    if (!scenario) {
-      std::cerr << "no scenario is called " << options_.scenario << "; see --list\n";
-      return 2;
+    const bool enumerates = options_.crash_points || options_.views || options_.pairs > 0;
+    for (const auto* scenario : chosen()) {
+      if (enumerates) enumerate(*scenario);
+      if (!enumerates && !options_.museum) seeds(*scenario);
     }
-    if (options_.crash_points || options_.views) enumerate(*scenario);
-    if (options_.mutants) hunt();
-    if (!options_.crash_points && !options_.views && !options_.mutants) seeds(*scenario);
+    if (options_.museum) hunt_all();
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begun_;
     fmt::print("{}", figures_.text(wall));
-    return figures_.violations() == 0 && alive_ == 0 && unequal_ == 0 ? 0 : 1;
+    return figures_.violations() == 0 && figures_.mismatches() == 0 && figures_.complete() ? 0 : 1;
+  }
+
+  // The first name among the options that means nothing; empty if all do.
+  [[nodiscard]] std::string unknown_name() const {
+    for (const auto& name : options_.scenarios)
+      if (name != "all" && !find_scenario(name)) return name;
+    if (!options_.mutant.empty() && !find_mutant(options_.mutant)) return options_.mutant;
+    return {};
   }
 
  private:
-  int list() const {
+  [[nodiscard]] std::vector<const Scenario*> chosen() const {
+    std::vector<const Scenario*> out;
     for (const auto& scenario : scenarios())
-      fmt::print("{:<12} {}\n", scenario.name, scenario.says);
-    fmt::print("\nmutants\n");
-    for (const auto& mutant : museum()) fmt::print("{:<18} {}\n", mutant.name, mutant.says);
+      for (const auto& name : options_.scenarios)
+        if (name == scenario.name || name == "all") out.push_back(&scenario);
+    return out;
+  }
+
+  int list() const {
+    fmt::print("scenarios\n");
+    for (const auto& scenario : scenarios())
+      fmt::print("  {:<18} {}\n", scenario.name, scenario.says);
+    fmt::print("invariants\n");
+    for (const auto& invariant : all_invariants())
+      fmt::print("  {:<18} {}\n", invariant.id, invariant.says);
+    fmt::print("mutants\n");
+    for (const auto& mutant : museum()) fmt::print("  {:<18} {}\n", mutant.name, mutant.says);
     return 0;
   }
 
@@ -68,54 +95,72 @@ class Session {
       std::cerr << options_.replay << ": " << trial.error().text() << "\n";
       return 2;
     }
-    const auto outcome = sim::run(*trial, [](std::string_view line) { fmt::print("{}", line); });
+    const auto outcome = sim::run(*trial, options_.quiet ? Tell() : Tell(print));
     show(*trial, outcome);
     return outcome.violations.empty() ? 0 : 1;
   }
 
-  void show(const Trial& trial, const Outcome& outcome) const {
-    fmt::print("scenario {}, seed {}: {} steps, trace {:016x}\n", trial.scenario->name, trial.seed,
-               outcome.steps, outcome.trace_hash);
+  static void show(const Trial& trial, const Outcome& outcome) {
+    fmt::print("scenario {}, seed {}: {} steps, {:.0f} s, digest {:016x}\n", trial.scenario->name,
+               trial.seed, outcome.steps,
+               std::chrono::duration<double>(outcome.virtual_time).count(), outcome.digest);
     for (const auto& fault : trial.plan.faults) fmt::print("  fault      {}\n", describe(fault));
+    for (const auto& edit : trial.edits)
+      fmt::print("  edit       at {} ms, {} {}\n", edit.at / std::chrono::milliseconds(1),
+                 edit.property, edit.how);
     for (const auto& violation : outcome.violations)
       fmt::print("  violation  {} at {} ms, step {}: {}\n", violation.id,
-                 std::chrono::duration_cast<std::chrono::milliseconds>(violation.at).count(),
-                 violation.step, violation.text);
+                 violation.at / std::chrono::milliseconds(1), violation.step, violation.text);
   }
 
-  Outcome try_out(const Trial& trial) {
-    auto outcome = sim::run(trial);
+  // Counts it; if it violates something, says so, and keeps the smallest trial of the first.
+  void take(const Trial& trial, const Outcome& outcome) {
     figures_.add(trial, outcome);
-    if (outcome.violations.empty()) return outcome;
+    if (options_.digests)
+      fmt::print("{} {} {:016x}\n", trial.scenario->name, trial.seed, outcome.digest);
+    if (outcome.violations.empty()) return;
     show(trial, outcome);
-    if (kept_ == 0) {
-      auto smallest = trial;
-      smallest.plan = minimise(trial, outcome.violations.front().id);
-      std::ofstream(options_.keep) << render_replay(smallest);
-      fmt::print("  the smallest plan, in {}:\n", options_.keep);
-      show(smallest, sim::run(smallest));
+    if (kept_++ > 0) return;
+    const auto smallest = minimise(trial, outcome.violations.front().id);
+    std::ofstream(options_.keep) << render_replay(smallest);
+    fmt::print("  the smallest trial, in {}:\n", options_.keep);
+    show(smallest, sim::run(smallest));
+  }
+
+  [[nodiscard]] Trial make_trial(const Scenario& scenario, std::uint64_t seed) const {
+    auto trial = draw_trial(scenario, seed);
+    if (options_.quiet) {
+      trial.plan = {};
+      trial.edits = {};
     }
-    ++kept_;
-    return outcome;
+    if (!options_.mutant.empty()) trial.mutant = find_mutant(options_.mutant);
+    return trial;
   }
 
   void seeds(const Scenario& scenario) {
-    for (std::uint64_t i = 0; i < options_.seeds; ++i) {
-      Trial trial;
-      trial.scenario = &scenario;
-      trial.seed = options_.first_seed + i;
-      trial.plan = draw_plan(scenario, trial.seed);
-      if (options_.trace) {
-        const auto outcome = sim::run(trial, [](std::string_view line) { fmt::print("{}", line); });
-        figures_.add(trial, outcome);
-        show(trial, outcome);
-        continue;
+    if (options_.trace) {
+      const auto trial = make_trial(scenario, options_.first_seed);
+      const auto outcome = sim::run(trial, print);
+      figures_.add(trial, outcome);
+      show(trial, outcome);
+      return;
+    }
+    constexpr std::uint64_t kBatch = 1000;
+    for (std::uint64_t done = 0; done < options_.seeds; done += kBatch) {
+      std::vector<Trial> trials;
+      std::vector<Trial> again;
+      std::map<std::uint64_t, std::uint64_t> digests;
+      for (auto i = done; i < std::min(options_.seeds, done + kBatch); ++i) {
+        trials.push_back(make_trial(scenario, options_.first_seed + i));
+        if (i % options_.twice_every == 0) again.push_back(trials.back());
       }
-      const auto outcome = try_out(trial);
-      if (i % options_.twice_every != 0) continue;
-      const bool equal = sim::run(trial).trace_hash == outcome.trace_hash;
-      figures_.add_determinism(equal);
-      unequal_ += equal ? 0 : 1;
+      run_all(trials, options_.jobs, [&](const Trial& trial, const Outcome& outcome) {
+        digests[trial.seed] = outcome.digest;
+        take(trial, outcome);
+      });
+      run_all(again, options_.jobs, [&](const Trial& trial, const Outcome& outcome) {
+        figures_.add_determinism(digests[trial.seed] == outcome.digest);
+      });
     }
   }
 
@@ -123,74 +168,47 @@ class Session {
     Trial quiet;
     quiet.scenario = &scenario;
     quiet.seed = options_.first_seed;
-    const auto reference = try_out(quiet);
-    auto execute = [&](const std::vector<Plan>& plans) {
-      for (const auto& plan : plans) {
-        auto trial = quiet;
-        trial.plan = plan;
-        trial.reference = &reference.counts;
-        try_out(trial);
-      }
-      return plans.size();
-    };
-    if (options_.crash_points) {
-      const auto plans = crash_plans(reference);
-      figures_.add_crash_plans(plans.size(), execute(plans));
-    }
-    if (options_.views) {
-      const auto plans = view_plans(reference);
-      figures_.add_view_plans(plans.size(), execute(plans));
-    }
-  }
-
-  void hunt() {
-    for (const auto& mutant : museum()) {
-      const int runs = kill(mutant);
-      figures_.add_mutant(mutant.name, runs);
-      alive_ += runs == 0 ? 1 : 0;
-    }
-  }
-
-  // How many runs it took; 0 if it lived.
-  int kill(const Mutant& mutant) {
-    const auto& scenario = *find_scenario(mutant.scenario);
-    Trial quiet;
-    quiet.scenario = &scenario;
     const auto reference = sim::run(quiet);
-    int runs = 0;
-    auto dies = [&](const Plan& plan, std::uint64_t seed) {
-      ++runs;
-      Trial trial;
-      trial.scenario = &scenario;
-      trial.seed = seed;
-      trial.plan = plan;
-      trial.mutant = &mutant;
-      trial.reference = &reference.counts;
-      const auto outcome = sim::run(trial);
-      figures_.add(trial, outcome);
-      for (const auto& id : mutant.killed_by) {
-        if (!outcome.violates(id)) continue;
-        const auto smallest = minimise(trial, id, 20);
-        fmt::print("mutant {:<18} killed by {} in run {}, {} faults\n", mutant.name, id, runs,
-                   smallest.faults.size());
-        return true;
-      }
-      return false;
+    take(quiet, reference);
+    quiet.reference = std::make_shared<Counts>(reference.counts);
+    auto execute = [&](Figures::Plans kind, const std::vector<Plan>& plans) {
+      std::vector<Trial> trials(plans.size(), quiet);
+      for (std::size_t i = 0; i < plans.size(); ++i) trials[i].plan = plans[i];
+      std::size_t executed = 0;
+      run_all(trials, options_.jobs, [&](const Trial& trial, const Outcome& outcome) {
+        ++executed;
+        take(trial, outcome);
+      });
+      figures_.add_plans(kind, plans.size(), executed);
     };
-    for (const auto& plan : mutant.plans)
-      if (dies(plan, 1)) return runs;
-    for (std::uint64_t seed = 1; seed <= 50; ++seed)
-      if (dies(draw_plan(scenario, seed), seed)) return runs;
-    fmt::print("mutant {} lives\n", mutant.name);
-    return 0;
+    if (options_.crash_points) execute(Figures::Plans::kCrash, crash_plans(reference));
+    if (options_.pairs > 0) execute(Figures::Plans::kPairs, crash_pairs(reference, options_.pairs));
+    if (!options_.views) return;
+    execute(Figures::Plans::kStale, stale_plans(reference));
+    execute(Figures::Plans::kUnobserved, unobserved_plans(reference));
+  }
+
+  void hunt_all() {
+    for (const auto& mutant : museum()) {
+      if (!options_.mutant.empty() && mutant.name != options_.mutant) continue;
+      const auto hunted = hunt(mutant, [this](const Trial& trial, const Outcome& outcome) {
+        figures_.add(trial, outcome);
+      });
+      fmt::print("{:<20} {}\n", mutant.name,
+                 hunted.killed.by.empty() ? "LIVES" : "killed by " + hunted.killed.by);
+      for (const auto& fault : hunted.smallest.plan.faults)
+        fmt::print("{:<22}{}\n", "", describe(fault));
+      if (hunted.survivor.violates(hunted.killed.by))
+        fmt::print("{:<22}and so is the operator without the mutation\n", "");
+      std::fflush(stdout);
+      figures_.add_mutant(mutant.name, hunted.killed);
+    }
   }
 
   Options options_;
   Figures figures_;
   std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
   int kept_ = 0;
-  int alive_ = 0;
-  int unequal_ = 0;
 };
 
 }  // namespace
@@ -199,16 +217,27 @@ class Session {
 int main(int count, char** arguments) {
   quorate::sim::Options options;
   CLI::App app("Runs the operator in a simulated world.");
-  app.add_option("--scenario", options.scenario, "the story; see --list")->capture_default_str();
+  app.add_option("--scenario", options.scenarios, "the stories, or all; see --list")
+      ->capture_default_str();
   app.add_option("--seeds", options.seeds, "how many")->capture_default_str();
   app.add_option("--seed", options.first_seed, "the first")->capture_default_str();
+  app.add_option("--jobs", options.jobs, "worlds side by side")->capture_default_str();
   app.add_option("--replay", options.replay, "a file that a violation left");
   app.add_option("--keep", options.keep, "where to leave one")->capture_default_str();
+  app.add_option("--mutant", options.mutant, "run this one instead of the operator");
   app.add_flag("--crash-points", options.crash_points, "every side effect, crashed and lost");
-  app.add_flag("--views", options.views, "every side effect, with a stale view");
-  app.add_flag("--mutants", options.mutants, "kill the museum");
-  app.add_flag("--list", options.list, "scenarios and mutants");
-  app.add_flag("--trace", options.trace, "tell what happens");
+  app.add_option("--pairs", options.pairs, "every n-th pair of crashes");
+  app.add_flag("--views", options.views, "every side effect, with stale and withheld views");
+  app.add_flag("--museum", options.museum, "kill every mutant");
+  app.add_flag("--list", options.list, "scenarios, invariants and mutants");
+  app.add_flag("--trace", options.trace, "tell the first seed's story");
+  app.add_flag("--quiet", options.quiet, "no faults and no edits; with --replay: no story");
+  app.add_flag("--digests", options.digests, "a line for each run");
   CLI11_PARSE(app, count, arguments);
-  return quorate::sim::Session(std::move(options)).run();
+  quorate::sim::Session session(options);
+  if (const auto unknown = session.unknown_name(); !unknown.empty()) {
+    std::cerr << "there is no " << unknown << "; see --list\n";
+    return 2;
+  }
+  return session.run();
 }

@@ -11,16 +11,16 @@ struct Replica::Run {
       : link(runtime, actor, place.api, place.judge, place.audit),
         lease_link(runtime, actor, place.api, place.judge, place.audit),
         members(place.etcd, runtime, actor),
+        member_link(runtime, actor, members, place.judge, place.audit),
         keys(number),
         group(runtime) {
     if (place.wrap) wrapped = place.wrap(runtime, link);
-    if (place.wrap_etcd) wrapped_members = place.wrap_etcd(runtime, members);
+    if (place.wrap_etcd) wrapped_members = place.wrap_etcd(runtime, member_link, members);
     auto options = place.options;
     options.replica = actor;
-    auto made =
-        op::Operator::make(runtime, wrapped ? *wrapped : static_cast<kube::Api&>(link), lease_link,
-                           wrapped_members ? *wrapped_members : static_cast<etcd::Api&>(members),
-                           keys, std::move(options), place.log.with("replica", actor));
+    auto made = op::Operator::make(runtime, wrapped ? *wrapped : static_cast<kube::Api&>(link),
+                                   lease_link, wrapped_members ? *wrapped_members : member_link,
+                                   keys, std::move(options), place.log.with("replica", actor));
     CHECK(made.has_value(), "operator: {}", made.error().text());
     op = std::move(*made);
   }
@@ -28,6 +28,7 @@ struct Replica::Run {
   FaultyLink link;
   FaultyLink lease_link;
   etcdsim::SimEtcd members;
+  EtcdLink member_link;
   std::unique_ptr<kube::Api> wrapped;
   std::unique_ptr<etcd::Api> wrapped_members;
   RememberedKeys keys;

@@ -7,15 +7,16 @@
 #include "operator/operator.h"
 #include "rt/virtual_loop.h"
 #include "tests/sim/etcd/api.h"
-#include "tests/sim/faults/link.h"
+#include "tests/sim/faults/etcd_link.h"
 
 namespace quorate::sim {
 
 // Decorators of a replica's seams. What they make lives as long as the
 // replica's run.
 using WrapApi = std::function<std::unique_ptr<kube::Api>(rt::Runtime here, kube::Api& inner)>;
-using WrapEtcd =
-    std::function<std::unique_ptr<etcd::Api>(rt::Runtime here, etcdsim::SimEtcd& inner)>;
+// `raw` can also do what etcd::Api leaves out on purpose.
+using WrapEtcd = std::function<std::unique_ptr<etcd::Api>(rt::Runtime here, etcd::Api& inner,
+                                                          etcdsim::SimEtcd& raw)>;
 
 // One replica of the production operator, from process start to process end,
 // again and again.

@@ -54,6 +54,8 @@ class World {
   // True as soon as it holds; false if it does not within the time.
   bool run_until(const std::function<bool()>& holds, Duration within);
   std::function<void()> after_step;
+  // Told what is worth reading: who, and what. Empty: nobody wants to know.
+  std::function<void(std::string_view who, const std::string& what)> tell;
   [[nodiscard]] Monotonic now() const { return user_.clock->now(); }
   [[nodiscard]] Duration elapsed() const { return now() - born_; }
 

@@ -2,41 +2,58 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/sim/plans/campaign.h"
+#include <cstdlib>
 
+#include "tests/sim/museum/hunt.h"
+#include "tests/sim/plans/campaign.h"
+#include "tests/sim/plans/parallel.h"
+#include "tests/support/process.h"
+
+// A few runs of everything, for every day and with sanitizers. `make sim` is for the rest.
 namespace quorate::sim {
 namespace {
 
-std::string text(const Outcome& outcome) {
-  std::string out;
+using namespace std::chrono_literals;
+
+std::string text(const Trial& trial, const Outcome& outcome) {
+  std::string out = render_replay(trial);
   for (const auto& violation : outcome.violations)
     out += violation.id + ": " + violation.text + "\n";
   return out;
 }
 
-Trial trial_of(std::string_view scenario, std::uint64_t seed = 1) {
+Trial quiet_trial(const Scenario& scenario) {
   Trial trial;
-  trial.scenario = find_scenario(scenario);
-  trial.seed = seed;
-  trial.length = std::chrono::seconds(90);  // these are for every day; `make sim` is for the rest
+  trial.scenario = &scenario;
+  if (scenario.expects.empty()) trial.length = std::min(scenario.length, Duration(70s));
   return trial;
 }
 
-class EachScenario : public testing::TestWithParam<std::string> {};
+std::string in_test_name(std::string text) {
+  std::erase(text, '-');
+  return text;
+}
+
+// ---- The operator ----
+
+class EachScenario : public testing::TestWithParam<std::string> {
+ protected:
+  const Scenario& scenario() const { return *find_scenario(GetParam()); }
+};
 
 TEST_P(EachScenario, WithoutFaultsIsAsDeclaredAndQuiet) {
-  const auto outcome = run(trial_of(GetParam()));
-  EXPECT_TRUE(outcome.violations.empty()) << text(outcome);
+  const auto trial = quiet_trial(scenario());
+  const auto outcome = run(trial);
+  EXPECT_TRUE(outcome.violations.empty()) << text(trial, outcome);
   EXPECT_GT(outcome.acknowledged, 10U);
+  EXPECT_TRUE(outcome.injected.empty());
 }
 
 TEST_P(EachScenario, WithFaultsKeepsEveryInvariant) {
-  for (std::uint64_t seed = 1; seed <= 2; ++seed) {
-    auto trial = trial_of(GetParam(), seed);
-    trial.plan = draw_plan(*trial.scenario, seed);
-    const auto outcome = run(trial);
-    EXPECT_TRUE(outcome.violations.empty()) << render_replay(trial) << text(outcome);
-  }
+  auto trial = draw_trial(scenario(), 1);
+  trial.length = quiet_trial(scenario()).length;
+  const auto outcome = run(trial);
+  EXPECT_TRUE(outcome.violations.empty()) << text(trial, outcome);
 }
 
 INSTANTIATE_TEST_SUITE_P(Sim, EachScenario, testing::ValuesIn([] {
@@ -44,51 +61,84 @@ INSTANTIATE_TEST_SUITE_P(Sim, EachScenario, testing::ValuesIn([] {
                            for (const auto& scenario : scenarios()) names.push_back(scenario.name);
                            return names;
                          }()),
-                         [](const auto& name) {
-                           auto out = name.param;
-                           std::erase(out, '-');
-                           return out;
-                         });
-
-TEST(World, TheSameSeedGivesTheSameTrace) {
-  auto trial = trial_of("form", 7);
-  trial.plan = draw_plan(*trial.scenario, 7);
-  const auto first = run(trial);
-  const auto second = run(trial);
-  EXPECT_EQ(first.trace_hash, second.trace_hash);
-  EXPECT_EQ(first.steps, second.steps);
-  trial.seed = 8;
-  EXPECT_NE(run(trial).trace_hash, first.trace_hash);
-}
+                         [](const auto& name) { return in_test_name(name.param); });
 
 TEST(World, ACrashAtAnySideEffectLeavesTheSameObjects) {
-  const auto reference = run(trial_of("operators"));
-  ASSERT_TRUE(reference.violations.empty()) << text(reference);
+  auto trial = quiet_trial(*find_scenario("operators"));
+  const auto reference = run(trial);
+  ASSERT_TRUE(reference.violations.empty()) << text(trial, reference);
+  trial.reference = std::make_shared<Counts>(reference.counts);
   const auto plans = crash_plans(reference);
   ASSERT_EQ(plans.size(), 5 * reference.effects.size());
-  // Some here; `make sim ARGS=--crash-points` takes them all.
   for (std::size_t i = 0; i < plans.size(); i += 31) {
-    auto trial = trial_of("operators");
     trial.plan = plans[i];
-    trial.reference = &reference.counts;
     const auto outcome = run(trial);
-    EXPECT_TRUE(outcome.violations.empty()) << render_replay(trial) << text(outcome);
+    EXPECT_TRUE(outcome.violations.empty()) << text(trial, outcome);
+    EXPECT_FALSE(outcome.injected.empty()) << text(trial, outcome);
   }
 }
+
+// ---- The same again ----
+
+Trial telling_trial() {
+  auto trial = draw_trial(*find_scenario("campaign"), 7);
+  trial.length = 70s;
+  return trial;
+}
+
+TEST(World, TheSameTrialGivesTheSameRun) {
+  auto trial = telling_trial();
+  const auto first = run(trial);
+  std::vector<std::uint64_t> digests;
+  run_all({trial, trial}, 2,
+          [&](const Trial&, const Outcome& outcome) { digests.push_back(outcome.digest); });
+  EXPECT_EQ(digests, (std::vector<std::uint64_t>{first.digest, first.digest}));
+  trial.seed = 8;
+  EXPECT_NE(run(trial).digest, first.digest);
+}
+
+TEST(World, AReplayFileGivesTheSameRun) {
+  const auto trial = telling_trial();
+  auto again = parse_replay(render_replay(trial));
+  ASSERT_TRUE(again.has_value()) << again.error().text();
+  EXPECT_EQ(run(*again).digest, run(trial).digest);
+}
+
+constexpr const char* kTeller = "SIM_TELLS_ITS_DIGEST";
+
+TEST(World, AnotherProcessGivesTheSameRun) {
+  const auto mine = std::to_string(run(telling_trial()).digest);
+  if (std::getenv(kTeller)) {
+    std::printf("digest %s\n", mine.c_str());
+    return;
+  }
+  support::Command command;
+  command.argv = {"/proc/self/exe", "--gtest_filter=World.AnotherProcessGivesTheSameRun"};
+  command.env = {{kTeller, "1"}};
+  const auto other = support::run(command, 2min);
+  EXPECT_NE(other.out.find("digest " + mine), std::string::npos) << other.out << other.err;
+}
+
+// ---- Broken operators ----
 
 class EachMutant : public testing::TestWithParam<std::string> {};
 
 TEST_P(EachMutant, IsKilledByTheInvariantThatItBreaks) {
-  const auto* mutant = find_mutant(GetParam());
-  auto trial = trial_of(mutant->scenario);
-  const auto reference = run(trial);
-  trial.mutant = mutant;
-  trial.plan = mutant->plans.front();
-  trial.reference = &reference.counts;
+  const auto& mutant = *find_mutant(GetParam());
+  auto trial = quiet_trial(*find_scenario(mutant.scenario));
+  trial.length = mutant.length;
+  const auto quiet = run(trial);
+  if (mutant.plans.empty())
+    trial = draw_trial(*trial.scenario, 1);
+  else
+    trial.plan = mutant.plans.front();
+  trial.length = mutant.length;
+  if (trial.edits.empty()) trial.reference = std::make_shared<Counts>(quiet.counts);
+  trial.mutant = &mutant;
   const auto outcome = run(trial);
   bool killed = false;
-  for (const auto& id : mutant->killed_by) killed = killed || outcome.violates(id);
-  EXPECT_TRUE(killed) << text(outcome);
+  for (const auto& id : mutant.killed_by) killed = killed || outcome.violates(id);
+  EXPECT_TRUE(killed) << text(trial, outcome);
 }
 
 INSTANTIATE_TEST_SUITE_P(Museum, EachMutant, testing::ValuesIn([] {
@@ -96,11 +146,7 @@ INSTANTIATE_TEST_SUITE_P(Museum, EachMutant, testing::ValuesIn([] {
                            for (const auto& mutant : museum()) names.push_back(mutant.name);
                            return names;
                          }()),
-                         [](const auto& name) {
-                           auto out = name.param;
-                           std::erase(out, '-');
-                           return out;
-                         });
+                         [](const auto& name) { return in_test_name(name.param); });
 
 }  // namespace
 }  // namespace quorate::sim

@@ -41,6 +41,7 @@ EtcdMember::EtcdMember(std::string name, const fs::path& folder, const EtcdOptio
       data_(folder / (name + ".data")),
       common_flags_(options.flags),
       credentials_(std::move(credentials)) {
+  if (options.proxied_peers) peer_proxy_ = std::make_unique<FaultProxy>(peer_);
   set_version(options.version);
 }
 
@@ -49,7 +50,8 @@ std::string EtcdMember::client_url() const {
 }
 
 std::string EtcdMember::peer_url() const {
-  return fmt::format("{}://{}", scheme(credentials_.has_value()), peer_.text());
+  const Endpoint& found_at = peer_proxy_ ? peer_proxy_->endpoint() : peer_;
+  return fmt::format("{}://{}", scheme(credentials_.has_value()), found_at.text());
 }
 
 void EtcdMember::set_version(const std::string& version) {
@@ -68,7 +70,7 @@ void EtcdMember::start() {
       "--data-dir=" + data_.string(),
       "--listen-client-urls=" + client_url(),
       "--advertise-client-urls=" + client_url(),
-      "--listen-peer-urls=" + peer_url(),
+      fmt::format("--listen-peer-urls={}://{}", scheme(credentials_.has_value()), peer_.text()),
       "--initial-advertise-peer-urls=" + peer_url(),
       "--listen-metrics-urls=http://" + metrics_.text(),
       "--initial-cluster=" + initial_cluster_,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/support/certs.h"
+#include "tests/support/fault_proxy.h"
 #include "tests/support/ports.h"
 #include "tests/support/process.h"
 #include "tests/support/server_process.h"
@@ -25,6 +26,8 @@ struct EtcdOptions {
   int members = 1;
   EtcdSecurity security = EtcdSecurity::kPlain;
   std::vector<std::string> flags = {};  // for every member, after our own: they win
+  // What members say to each other goes through a proxy before each, which can be cut.
+  bool proxied_peers = false;
 };
 
 // The files of mutual TLS.
@@ -43,7 +46,8 @@ class EtcdMember : public ServerProcess {
   [[nodiscard]] const Endpoint& peer() const { return peer_; }
   [[nodiscard]] const Endpoint& metrics() const { return metrics_; }  // plain HTTP, also under TLS
   [[nodiscard]] std::string client_url() const;
-  [[nodiscard]] std::string peer_url() const;
+  [[nodiscard]] std::string peer_url() const;                      // where the others find it
+  [[nodiscard]] FaultProxy& peer_proxy() { return *peer_proxy_; }  // only with proxied_peers
   [[nodiscard]] const std::filesystem::path& data() const { return data_; }
 
   // Starts etcd and does not wait: a member may have nobody to form a quorum with.
@@ -72,6 +76,7 @@ class EtcdMember : public ServerProcess {
   void require_stopped(const char* operation);
 
   Endpoint client_, peer_, metrics_;
+  std::unique_ptr<FaultProxy> peer_proxy_;
   std::filesystem::path data_;
   std::filesystem::path program_;
   std::vector<std::string> common_flags_, flags_;

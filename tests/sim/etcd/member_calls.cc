@@ -71,6 +71,12 @@ std::optional<Reason> check_user(const AuthStore& auth, const std::string& user,
   return auth.check_admin(user);
 }
 
+// Who may know how a member is.
+std::optional<Reason> check_asker(const Traits& traits, const AuthStore& auth,
+                                  const std::string& user) {
+  return traits.status_wants_user ? auth.check_user(user) : std::nullopt;
+}
+
 }  // namespace
 
 etcd::Header Member::header() const {
@@ -233,6 +239,7 @@ void Member::range(const Caller& caller, etcd::RangeRequest request,
 void Member::status(const Caller& caller, Reply<etcd::Status> reply) {
   if (auto why = refuse(caller)) return reply(Refused(*why));
   const Traits& traits = process_.traits();
+  if (auto why = check_asker(traits, dir_.state.auth, caller.user)) return reply(Refused(*why));
   etcd::Status status;
   status.header = header();
   status.version = process_.version().text();
@@ -258,6 +265,8 @@ void Member::status(const Caller& caller, Reply<etcd::Status> reply) {
 
 void Member::alarms(const Caller& caller, Reply<std::vector<etcd::Alarm>> reply) {
   if (auto why = refuse(caller)) return reply(Refused(*why));
+  if (auto why = check_asker(process_.traits(), dir_.state.auth, caller.user))
+    return reply(Refused(*why));
   propose(ChangeAlarm{}, true, [this, reply](const Outcome<ApplyAnswer>& answer) {
     if (!answer) return reply(Refused(answer.error()));
     reply(dir_.state.alarms);

@@ -37,6 +37,7 @@ struct Traits {
   bool checks_storage_version;    // refuses a database of a newer minor version
   std::uint64_t snapshot_count;   // entries between two snapshots of raft
   bool hash_refuses_compacted;    // HashKV of the very revision that was compacted
+  bool status_wants_user;         // with auth on, Status and the alarms are for users alone
 };
 
 const Traits& traits_of(const Version& version);

@@ -1,27 +1,45 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "base/ids.h"
 #include "base/time.h"
 
 namespace quorate::sim {
 
-// What operators asked of the API server, in the order in which it took the
-// requests. Only ever added to: invariants read it.
+// What operators asked of the API server, in the order in which it took the requests, and of
+// members. Only ever added to: invariants read it.
 struct Audit {
   struct Entry {
     Monotonic at;
     std::string actor;
     std::string method;
-    std::string path;  // without its query
-    std::string body;  // of writes
+    std::string path;     // without its query
+    bool cached = false;  // a read that lets the server answer with what it remembers
+    std::string body;     // of writes
     int status = 0;
     std::uint64_t effect = 0;  // its number among the side effects; 0 = none
     std::string lease_holder;  // by the Lease, when the request was taken; writes alone
   };
+  // A call that changes an etcd cluster.
+  struct Change {
+    Monotonic at;
+    Monotonic answered = Monotonic::max();  // as long as there is no answer
+    std::string actor;
+    std::string operation;  // remove member
+    std::string endpoint;
+    MemberId member;  // that it speaks of, if it names one
+    std::uint64_t effect = 0;
+    bool done = false;
+    bool unknown = false;  // the outcome
+    Monotonic listed{};    // when its actor had last read a member list
+  };
   std::vector<Entry> entries;
+  std::vector<Change> changes;
+  std::map<std::string, Monotonic> listed;  // by actor: the last member list that it got
 };
 
 }  // namespace quorate::sim

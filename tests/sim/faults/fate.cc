@@ -104,23 +104,40 @@ CallFate Fate::judge(const std::string& actor, const apiserver::Request& request
     return out;
   }
   if (!is_effect(request)) return out;
-  effects_.push_back({actor, request.method, request.path});
+  const auto delay = out.delay;
+  out = judge_effect({actor, request.method, request.path});
+  out.delay = delay;
+  return out;
+}
+
+CallFate Fate::judge_change(const std::string& actor, const std::string& operation,
+                            const std::string& object) {
+  return judge_effect({actor, operation, object});
+}
+
+// Side effects are numbered in the order in which they are tried.
+CallFate Fate::judge_effect(Effect effect) {
+  CallFate out;
+  auto& line = lines_[effect.actor];
+  const auto actor = effect.actor;
+  effect.at = world_.elapsed();
+  effects_.push_back(std::move(effect));
   out.effect = effects_.size();
   for (const auto& fault : plan_.faults) {
     if (fault.effect != out.effect || calmed_) continue;
     if (fault.kind == FaultKind::kCrash) {
-      ++injected_[fault.kind];
+      note_injected(fault);
       out.crash = fault.moment;
       line.away = fault.duration;
       continue;
     }
     auto here = fault;
-    here.target = replica_number(actor);
+    if (here.target != kEverybody) here.target = replica_number(actor);
     inflict(here);
   }
   auto take = [](int& left) { return left > 0 && left-- > 0; };
-  out.lose_request = out.lose_request || take(line.lose_requests);
-  out.lose_reply = out.lose_reply || take(line.lose_replies);
+  out.lose_request = take(line.lose_requests);
+  out.lose_reply = take(line.lose_replies);
   if (take(line.refuse)) out.status = 500;
   return out;
 }
@@ -161,8 +178,13 @@ void Fate::until_over(const Fault& fault, std::function<void()> undo) {
   });
 }
 
-void Fate::inflict(const Fault& fault) {
+void Fate::note_injected(const Fault& fault) {
   ++injected_[fault.kind];
+  if (world_.tell) world_.tell("fault", describe(fault));
+}
+
+void Fate::inflict(const Fault& fault) {
+  note_injected(fault);
   switch (fault.kind) {
     case FaultKind::kCrash:
     case FaultKind::kPause:
@@ -227,6 +249,14 @@ void Fate::inflict_on_replica(const Fault& fault) {
 
 void Fate::inflict_on_line(const Fault& fault) {
   auto& replicas = world_.replicas();
+  if (fault.target == kEverybody) {
+    for (std::size_t i = 0; i < replicas.size(); ++i) {
+      auto one = fault;
+      one.target = static_cast<int>(i);
+      inflict_on_line(one);
+    }
+    return;
+  }
   auto& line = lines_[replicas[static_cast<std::size_t>(fault.target) % replicas.size()]->actor()];
   auto for_a_while = [&](int Line::*counter) {
     ++(line.*counter);

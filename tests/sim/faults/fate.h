@@ -32,14 +32,17 @@ class Fate final : public Judge {
 
   struct Effect {
     std::string actor;
-    std::string method;
+    std::string method;  // or what is asked of etcd
     std::string path;
+    Duration at{};
   };
   [[nodiscard]] const std::vector<Effect>& effects() const { return effects_; }
   [[nodiscard]] const std::map<FaultKind, int>& injected() const { return injected_; }
 
   // ---- Judge ----
   CallFate judge(const std::string& actor, const apiserver::Request& request) override;
+  CallFate judge_change(const std::string& actor, const std::string& operation,
+                        const std::string& object) override;
   StreamWeather weather(const std::string& actor) const override;
   rt::Signal& changed(const std::string& actor) override;
   void doom(const std::string& actor) override;
@@ -62,8 +65,10 @@ class Fate final : public Judge {
   };
 
   Task<void> run();
+  CallFate judge_effect(Effect effect);
   void at(Monotonic when, std::function<void()> what);
   void inflict(const Fault& fault);
+  void note_injected(const Fault& fault);
   void inflict_on_replica(const Fault& fault);
   void inflict_on_line(const Fault& fault);
   void inflict_on_network(const Fault& fault);

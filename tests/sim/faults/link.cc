@@ -2,6 +2,7 @@
 
 #include "apiserver/registry.h"
 #include "apiserver/storage.h"
+#include "operator/operator.h"
 #include "tests/sim/kube_link.h"
 
 namespace quorate::sim {
@@ -105,15 +106,30 @@ Duration FaultyLink::latency() {
   return kLatencyLeast + Duration(static_cast<std::int64_t>(here_.random->below(span)));
 }
 
+std::string FaultyLink::lease_holder() const {
+  constexpr std::string_view kHolder = "\"holderIdentity\":\"";
+  const auto lease =
+      server_.storage().find(*server_.registry().built_in().leases, op::OperatorOptions().lease);
+  if (!lease) return {};
+  const auto at = lease->text.find(kHolder);
+  if (at == std::string::npos) return {};
+  const auto begin = at + kHolder.size();
+  return lease->text.substr(begin, lease->text.find('"', begin) - begin);
+}
+
 apiserver::Answer FaultyLink::serve(const apiserver::Request& request, const CallFate& fate) {
-  Audit::Entry entry{here_.clock->now(), actor_, request.method, request.path, {}, 0,
-                     fate.effect,        {}};
-  if (!is_read(request)) {
+  Audit::Entry entry;
+  entry.at = here_.clock->now();
+  entry.actor = actor_;
+  entry.method = request.method;
+  entry.path = request.path;
+  entry.effect = fate.effect;
+  if (is_read(request)) {
+    auto version = request.query.find("resourceVersion");
+    entry.cached = version != request.query.end() && version->second == "0";
+  } else {
     entry.body = request.body;
-    const auto& leases = server_.storage().objects(*server_.registry().built_in().leases);
-    for (const auto& [key, lease] : leases)
-      if (key.name == "quorate-operator")
-        entry.lease_holder = json::text_or(lease->value(), "/spec/holderIdentity", "");
+    entry.lease_holder = lease_holder();
   }
   auto answer = server_.serve(request);
   entry.status = answer.status;

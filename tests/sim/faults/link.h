@@ -37,6 +37,9 @@ class Judge {
  public:
   virtual ~Judge() = default;
   virtual CallFate judge(const std::string& actor, const apiserver::Request& request) = 0;
+  // Of a call that changes an etcd cluster.
+  virtual CallFate judge_change(const std::string& actor, const std::string& operation,
+                                const std::string& object) = 0;
   virtual StreamWeather weather(const std::string& actor) const = 0;
   // Notified whenever the weather changes.
   virtual rt::Signal& changed(const std::string& actor) = 0;
@@ -61,6 +64,7 @@ class FaultyLink : public kube::Api {
  private:
   Task<Result<apiserver::Answer>> exchange(net::Request request, rt::Deadline deadline);
   apiserver::Answer serve(const apiserver::Request& request, const CallFate& fate);
+  [[nodiscard]] std::string lease_holder() const;
   Duration latency();
 
   rt::Runtime here_;

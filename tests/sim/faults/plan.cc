@@ -37,7 +37,8 @@ std::string describe(const Fault& fault) {
   std::string when = fault.effect != 0
                          ? fmt::format("{} effect {}", name(fault.moment), fault.effect)
                          : fmt::format("at {} ms", in_milliseconds(fault.at));
-  return fmt::format("{} of {} {}, for {} ms, {} times", name(fault.kind), fault.target, when,
+  const auto whom = fault.target == kEverybody ? std::string("all") : std::to_string(fault.target);
+  return fmt::format("{} of {} {}, for {} ms, {} times", name(fault.kind), whom, when,
                      in_milliseconds(fault.duration), fault.count);
 }
 

@@ -65,6 +65,9 @@ inline constexpr int kFaultKinds = static_cast<int>(FaultKind::kDropServing) + 1
 enum class Moment { kBefore, kAfterApply, kAfterReply };
 [[nodiscard]] std::string_view name(Moment moment);
 
+// A target for faults between replicas and the API server: all of them.
+inline constexpr int kEverybody = -1;
+
 struct Fault {
   FaultKind kind{};
   int target = 0;

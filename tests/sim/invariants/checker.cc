@@ -26,7 +26,11 @@ void Truth::look() {
     if (!lineage.exists) continue;
     for (const auto& endpoint : world_.endpoints(lineage.name))
       if (const auto* process = world_.process_of(endpoint.pod))
-        if (const auto* member = process->member()) lineage.served.insert(member->cluster());
+        if (const auto* member = process->member()) {
+          lineage.served.insert(member->cluster());
+          lineage.members.insert(endpoint.pod.name);
+          if (!lineage.first) lineage.first = member->cluster();
+        }
   }
 }
 
@@ -73,6 +77,7 @@ std::vector<Invariant> all_invariants() {
           s4_no_quorum_loss_by_us(),
           s5_one_change_at_a_time(),
           s6_learners_only(),
+          s7_right_victim(),
           s8_pod_after_member(),
           s9_volume_identity(),
           s10_new_only_once(),
@@ -81,14 +86,20 @@ std::vector<Invariant> all_invariants() {
           s13_no_stale_harm(),
           s14_fencing(),
           s15_one_disruption(),
+          s16_version_edges(),
           s18_endpoints(),
           s21_revisions_never_go_back(),
+          s22_trust_overlap(),
+          s23_no_lock_out(),
           s24_disruption_budget(),
           s25_status_honesty(),
           s26_secrecy(),
+          s27_no_cross_talk(),
+          s28_bounded_work(),
           s29_frozen_on_doubt(),
           s30_delete_safety(),
           s32_no_resurrection(),
+          l10_rotation(),
           linearizable()};
 }
 

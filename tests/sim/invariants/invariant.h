@@ -28,6 +28,8 @@ struct Lineage {
   bool deleting = false;
   // Cluster IDs of members behind the client Service, ever.
   std::set<ClusterId> served;
+  std::optional<ClusterId> first;  // of those
+  std::set<std::string> members;   // Pods that ever stood behind it
   [[nodiscard]] bool formed() const { return !served.empty(); }
 };
 
@@ -93,16 +95,24 @@ struct Invariant {
 [[nodiscard]] Invariant s4_no_quorum_loss_by_us();
 [[nodiscard]] Invariant s5_one_change_at_a_time();
 [[nodiscard]] Invariant s6_learners_only();
+[[nodiscard]] Invariant s7_right_victim();
 [[nodiscard]] Invariant s8_pod_after_member();
 [[nodiscard]] Invariant s9_volume_identity();
 [[nodiscard]] Invariant s15_one_disruption();
+[[nodiscard]] Invariant s16_version_edges();
 [[nodiscard]] Invariant s18_endpoints();
 // ---- How operators write (writes.cc) ----
 [[nodiscard]] Invariant s12_uid_discipline();
 [[nodiscard]] Invariant s13_no_stale_harm();
 [[nodiscard]] Invariant s14_fencing();
+[[nodiscard]] Invariant s27_no_cross_talk();
+[[nodiscard]] Invariant s28_bounded_work();
 [[nodiscard]] Invariant s29_frozen_on_doubt();
 [[nodiscard]] Invariant s32_no_resurrection();
+// ---- Certificates (trust.cc) ----
+[[nodiscard]] Invariant s22_trust_overlap();
+[[nodiscard]] Invariant s23_no_lock_out();
+[[nodiscard]] Invariant l10_rotation();
 // ---- What is published (published.cc) ----
 [[nodiscard]] Invariant s24_disruption_budget();
 [[nodiscard]] Invariant s25_status_honesty();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tests/sim/etcd/truth.h"
+#include "tests/sim/invariants/history.h"
 #include "tests/sim/invariants/invariant.h"
 #include "tests/sim/invariants/linearizability.h"
 
@@ -177,24 +178,8 @@ Invariant s21_revisions_never_go_back() {
   return {
       "S21", "revisions seen by clients never go back", {}, [](Truth& truth, Findings& findings) {
         findings.evaluated("S21");
-        const auto& history = truth.world().history();
-        // Answers in their order; what was answered before a call bounds what
-        // it may see.
-        std::map<std::string, std::vector<std::pair<Monotonic, std::int64_t>>> highest;
-        for (const auto which : history.answered) {
-          const auto& operation = history.operations[which];
-          if (operation.outcome != Operation::Outcome::kOk) continue;
-          auto& seen = highest[operation.cluster];
-          auto before = std::lower_bound(
-              seen.begin(), seen.end(), operation.called,
-              [](const auto& entry, Monotonic when) { return entry.first < when; });
-          if (before != seen.begin() && std::prev(before)->second > operation.revision)
-            findings.broken("S21", fmt::format("{}: revision {} after {}", operation.cluster,
-                                               operation.revision, std::prev(before)->second));
-          const auto top =
-              seen.empty() ? operation.revision : std::max(seen.back().second, operation.revision);
-          seen.emplace_back(operation.returned, top);
-        }
+        if (auto back = find_revision_going_back(truth.world().history()))
+          findings.broken("S21", *back);
       }};
 }
 

@@ -2,6 +2,7 @@
 
 #include "api/names.h"
 #include "apiserver/registry.h"
+#include "tests/sim/etcd/truth.h"
 #include "tests/sim/invariants/invariant.h"
 #include "tests/sim/invariants/requests.h"
 
@@ -45,8 +46,7 @@ std::optional<std::size_t> voters(Truth& truth, const Uid& cluster) {
   return members.front()->member()->state().membership.voters().size();
 }
 
-// Whether the cluster's leader lists a member of this name; absent if nobody
-// leads.
+// Whether the cluster's leader lists a member of this name; absent if nobody leads.
 std::optional<bool> is_listed(Truth& truth, const Uid& cluster, const std::string& name) {
   const auto* leader = truth.settled_leader(cluster);
   if (!leader) return std::nullopt;
@@ -82,7 +82,7 @@ Invariant s4_no_quorum_loss_by_us() {
 Invariant s15_one_disruption() {
   struct State {
     std::size_t next = 0;
-    std::map<Uid, std::pair<ObjectKey, Uid>> victim;  // cluster -> the Pod that was stopped last
+    std::map<Uid, std::pair<ObjectKey, std::uint64_t>> victim;  // cluster -> Pod, its process
   };
   auto state = std::make_shared<State>();
   return {
@@ -91,17 +91,19 @@ Invariant s15_one_disruption() {
         for_new_deletions(truth, state->next, [&](const Audit::Entry& entry, const Spoken& spoken) {
           if (spoken.plural != "pods") return;
           const auto* lineage = standing_owner(truth, spoken.key.name);
-          if (!lineage || !is_up(truth.world().process_of(spoken.key))) return;
-          // Who was removed is no member any more, though its process may not
-          // have ended.
+          const auto* process = truth.world().process_of(spoken.key);
+          if (!lineage || !is_up(process)) return;
+          // Who was removed is no member any more, though its process may not have ended.
           if (is_listed(truth, lineage->uid, spoken.key.name) == false) return;
           findings.evaluated("S15");
-          auto& last = state->victim[lineage->uid];
-          const bool other = !last.first.name.empty() && last.first != spoken.key;
-          if (other && !is_up(truth.world().process_of(last.first)))
-            findings.broken("S15", fmt::format("{} stopped {} while {} was down", entry.actor,
-                                               spoken.key.text(), last.first.text()));
-          last.first = spoken.key;
+          auto& [last, stopped] = state->victim[lineage->uid];
+          const auto* now = last.name.empty() ? nullptr : truth.world().process_of(last);
+          const bool back = is_up(now) && now->id() != stopped;
+          if (!last.name.empty() && last != spoken.key && !back)
+            findings.broken("S15", fmt::format("{} stopped {} before {} was back", entry.actor,
+                                               spoken.key.text(), last.text()));
+          last = spoken.key;
+          stopped = process->id();
         });
       }};
 }
@@ -137,20 +139,109 @@ void for_new_rolls(Truth& truth, std::map<ClusterId, Roll>& known, const OnChang
 
 }  // namespace
 
+namespace {
+
+bool changes_members(const Audit::Change& change) {
+  return change.operation == "add learner" || change.operation == "promote learner" ||
+         change.operation == "remove member";
+}
+
+// Calls `each` for every change of a membership that was sent since the last call.
+using OnSent = std::function<void(const Audit::Change&)>;
+void for_new_changes(Truth& truth, std::size_t& next, const OnSent& each) {
+  const auto& changes = truth.world().audit().changes;
+  for (; next < changes.size(); ++next)
+    if (changes_members(changes[next])) each(changes[next]);
+}
+
+// The cluster that answers at the endpoint.
+std::optional<ClusterId> cluster_at(Truth& truth, const std::string& endpoint) {
+  const auto dialed = truth.world().etcd().dial("", endpoint);
+  if (!dialed.process || !dialed.process->member()) return std::nullopt;
+  return dialed.process->member()->cluster();
+}
+
+}  // namespace
+
 Invariant s5_one_change_at_a_time() {
-  auto known = std::make_shared<std::map<ClusterId, Roll>>();
-  return {"S5", "at most one member differs between consecutive memberships",
-          [known](Truth& truth, Findings& findings) {
-            for_new_rolls(
-                truth, *known, [&](const Lineage& lineage, const Roll& before, const Roll& now) {
-                  findings.evaluated("S5");
-                  std::size_t differ = 0;
-                  for (const auto& id : now.voters) differ += before.voters.contains(id) ? 0 : 1;
-                  for (const auto& id : before.voters) differ += now.voters.contains(id) ? 0 : 1;
-                  if (differ > 1)
-                    findings.broken(
-                        "S5", fmt::format("{}: {} voters changed at once", lineage.name, differ));
-                });
+  struct State {
+    std::size_t next = 0;
+    std::map<ClusterId, Roll> rolls;
+  };
+  auto state = std::make_shared<State>();
+  return {
+      "S5",
+      "one change of a membership at a time, and none while the outcome of another is unknown",
+      [state](Truth& truth, Findings& findings) {
+        for_new_rolls(
+            truth, state->rolls, [&](const Lineage& lineage, const Roll& before, const Roll& now) {
+              findings.evaluated("S5");
+              std::size_t differ = 0;
+              for (const auto& id : now.voters) differ += before.voters.contains(id) ? 0 : 1;
+              for (const auto& id : before.voters) differ += now.voters.contains(id) ? 0 : 1;
+              if (differ > 1)
+                findings.broken("S5",
+                                fmt::format("{}: {} voters changed at once", lineage.name, differ));
+            });
+        for_new_changes(truth, state->next, [&](const Audit::Change& change) {
+          findings.evaluated("S5");
+          const auto cluster = cluster_at(truth, change.endpoint);
+          for (const auto& other : truth.world().audit().changes) {
+            if (&other == &change) break;
+            if (!changes_members(other) || cluster_at(truth, other.endpoint) != cluster) continue;
+            const bool open = other.answered > change.at;
+            const bool unread =
+                other.unknown && other.actor == change.actor && change.listed < other.answered;
+            if (open || unread)
+              findings.broken("S5", fmt::format("{} sent {} while the outcome of {} was not known",
+                                                change.actor, change.operation, other.operation));
+          }
+        });
+      }};
+}
+
+Invariant s7_right_victim() {
+  auto next = std::make_shared<std::size_t>(0);
+  return {"S7", "who is removed is down, or all others are up and in sync",
+          [next](Truth& truth, Findings& findings) {
+            for_new_changes(truth, *next, [&](const Audit::Change& change) {
+              if (change.operation != "remove member") return;
+              const auto cluster = cluster_at(truth, change.endpoint);
+              if (!cluster) return;
+              const auto now = etcdsim::Truth(truth.world().etcd()).look_at(*cluster);
+              if (!now || !now->members.contains(change.member)) return;
+              findings.evaluated("S7");
+              if (!now->members.at(change.member).up) return;
+              for (const auto& [id, member] : now->members)
+                if (id != change.member && member.voter && !member.in_sync)
+                  findings.broken("S7", fmt::format("{} removed {}, which is up, while {} is not",
+                                                    change.actor, change.member.text(), id.text()));
+            });
+          }};
+}
+
+Invariant s16_version_edges() {
+  auto seen = std::make_shared<std::size_t>(0);
+  return {"S16", "versions that run in one cluster are at most one minor apart",
+          [seen](Truth& truth, Findings& findings) {
+            const auto starts = truth.world().ledger().starts.size();
+            if (starts == *seen) return;
+            *seen = starts;
+            for (const auto& [uid, lineage] : truth.lineages()) {
+              std::optional<int> least, most;
+              for (const auto* process : truth.world().etcd().processes()) {
+                const auto* start = truth.start_of(process->id());
+                if (!start || start->cluster_uid != uid || !process->running()) continue;
+                const int minor = process->version().minor;
+                least = std::min(least.value_or(minor), minor);
+                most = std::max(most.value_or(minor), minor);
+              }
+              if (!least) continue;
+              findings.evaluated("S16");
+              if (*most - *least > 1)
+                findings.broken("S16",
+                                fmt::format("{} runs 3.{} and 3.{}", lineage.name, *least, *most));
+            }
           }};
 }
 
@@ -188,9 +279,11 @@ Invariant s8_pod_after_member() {
           findings.evaluated("S8");
           auto member = spoken.key.name;
           if (member.starts_with("data-")) member = member.substr(5);
-          const bool listed = is_listed(truth, lineage->uid, member).value_or(true);
+          // By the leader: who was removed may not know it.
+          const auto listed = is_listed(truth, lineage->uid, member);
+          if (!listed) return;
           const bool runs = truth.world().process_of(spoken.key) != nullptr;
-          if (listed && (!pod || runs))
+          if (*listed && (!pod || runs))
             findings.broken("S8", fmt::format("{} deleted {} {} of a member that is listed",
                                               entry.actor, spoken.plural, spoken.key.text()));
         });
@@ -219,21 +312,27 @@ Invariant s9_volume_identity() {
 }
 
 Invariant s18_endpoints() {
-  return {"S18", "clients are sent to verified voters of the one cluster alone",
+  return {"S18", "clients are sent to voters alone, of the one cluster that this is",
           [](Truth& truth, Findings& findings) {
             for (const auto& [uid, lineage] : truth.lineages()) {
               if (!lineage.exists) continue;
+              const auto* leader = truth.settled_leader(uid);
               for (const auto& endpoint : truth.world().endpoints(lineage.name)) {
                 const auto* process = truth.world().process_of(endpoint.pod);
                 const auto* member = process ? process->member() : nullptr;
                 if (!member || !member->serves_clients()) continue;
                 findings.evaluated("S18");
-                if (member->is_learner())
-                  findings.broken("S18", fmt::format("{} is a learner", endpoint.pod.text()));
+                auto broken = [&](std::string_view how) {
+                  findings.broken("S18", fmt::format("{} {}", endpoint.pod.text(), how));
+                };
+                if (member->is_learner()) broken("is a learner");
                 const auto* start = truth.start_of(process->id());
-                if (start && start->cluster_uid != uid)
-                  findings.broken("S18",
-                                  fmt::format("{} is of another cluster", endpoint.pod.text()));
+                if (start && start->cluster_uid != uid) broken("is of another EtcdCluster");
+                if (leader && member->cluster() == leader->cluster() &&
+                    !leader->state().membership.find(member->id()))
+                  broken("is not in the member list");
+                if (lineage.first && member->cluster() != *lineage.first)
+                  broken("is of another cluster");
               }
             }
           }};

@@ -116,21 +116,24 @@ Invariant s26_secrecy() {
 Invariant s30_delete_safety() {
   return {
       "S30",
-      "of a deleted cluster no process is left, and its retained volumes are",
+      "of a deleted cluster no process is left, and the volume of every member is",
       {},
       [](Truth& truth, Findings& findings) {
-        auto& api = truth.world().api();
+        auto& world = truth.world();
+        const auto& claims = *world.api().registry().built_in().claims;
         for (const auto& [uid, lineage] : truth.lineages()) {
           if (lineage.exists) continue;
           findings.evaluated("S30");
           if (!truth.members(uid).empty())
             findings.broken("S30", fmt::format("members of {} still run", lineage.name));
-          if (!lineage.formed()) continue;
-          std::size_t kept = 0;
-          for (const auto& [key, record] : api.storage().objects(*api.registry().built_in().claims))
-            kept += record->text.find(uid.value()) != std::string::npos ? 1 : 0;
-          if (kept == 0)
-            findings.broken("S30", fmt::format("no volume of {} was kept", lineage.name));
+          for (const auto& start : world.ledger().starts) {
+            const bool on_volume = start.disk.find('/') == std::string::npos;
+            if (start.cluster_uid != uid || !lineage.members.contains(start.pod.name) || !on_volume)
+              continue;
+            if (!world.api().storage().find(claims, {start.pod.ns, "data-" + start.pod.name}))
+              findings.broken("S30",
+                              fmt::format("the volume of {} was not kept", start.pod.text()));
+          }
         }
       }};
 }

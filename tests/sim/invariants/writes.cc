@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 
+#include <deque>
+
 #include "api/cluster.h"
 #include "api/names.h"
 #include "apiserver/registry.h"
 #include "json/document.h"
+#include "tests/sim/etcd/truth.h"
 #include "tests/sim/invariants/invariant.h"
 #include "tests/sim/invariants/requests.h"
 
@@ -12,6 +15,7 @@ namespace quorate::sim {
 namespace {
 
 constexpr auto kAttempt = std::chrono::seconds(30);  // what was read longer ago is another attempt
+constexpr std::size_t kMostRequests = 600;           // of one operator in a second: its burst
 
 using OnWrite = std::function<void(const Audit::Entry&, const Spoken&)>;
 void for_new_effects(Truth& truth, std::size_t& next, const OnWrite& each) {
@@ -53,22 +57,50 @@ Invariant s12_uid_discipline() {
           }};
 }
 
+namespace {
+
+// Whether the actor has read the object, or a collection that holds it, in this attempt.
+bool has_read(Truth& truth, const Audit::Entry& entry, std::string_view path) {
+  const auto collection = path.substr(0, path.rfind('/'));
+  const auto& entries = truth.world().audit().entries;
+  for (auto i = entries.size(); i-- > 0 && entry.at - entries[i].at < kAttempt;)
+    if (reads(entries[i]) && entries[i].at <= entry.at && entries[i].actor == entry.actor &&
+        !entries[i].cached && (entries[i].path == path || entries[i].path == collection))
+      return true;
+  return false;
+}
+
+// Of an object of a member, `c-0` or `data-c-0`, the path of its EtcdCluster.
+std::string cluster_path(const ObjectKey& object) {
+  auto name = object.name.starts_with("data-") ? object.name.substr(5) : object.name;
+  return fmt::format("/apis/{}/namespaces/{}/{}/{}", api::kApiVersion, object.ns,
+                     api::kClusterKind.plural, name.substr(0, name.rfind('-')));
+}
+
+// A Pod in which nothing runs any more is not harmed.
+bool harms(Truth& truth, const Spoken& spoken) {
+  return spoken.plural != "pods" || truth.world().process_of(spoken.key) != nullptr;
+}
+
+}  // namespace
+
 Invariant s13_no_stale_harm() {
   auto next = std::make_shared<std::size_t>(0);
-  return {"S13", "what is deleted was read live before, in the same attempt",
+  return {"S13", "what is harmed was read live before, in the same attempt, and so was its cluster",
           [next](Truth& truth, Findings& findings) {
             for_new_effects(truth, *next, [&](const Audit::Entry& entry, const Spoken& spoken) {
               if (entry.method != "DELETE") return;
               findings.evaluated("S13");
-              if (!text_in(entry, "/preconditions/resourceVersion").empty()) return;
-              const auto collection = entry.path.substr(0, entry.path.rfind('/'));
-              const auto& entries = truth.world().audit().entries;
-              for (auto i = *next; i-- > 0 && entry.at - entries[i].at < kAttempt;)
-                if (reads(entries[i]) && entries[i].actor == entry.actor &&
-                    (entries[i].path == entry.path || entries[i].path == collection))
-                  return;
-              findings.broken("S13",
-                              fmt::format("{} deleted {} unread", entry.actor, spoken.key.text()));
+              auto unread = [&](std::string_view what) {
+                findings.broken("S13", fmt::format("{} deleted {} without a look at {}",
+                                                   entry.actor, spoken.key.text(), what));
+              };
+              if (text_in(entry, "/preconditions/resourceVersion").empty() &&
+                  !has_read(truth, entry, entry.path))
+                unread("it");
+              if (!harms(truth, spoken)) return;
+              if (!has_read(truth, entry, entry.path)) unread("it");
+              if (!has_read(truth, entry, cluster_path(spoken.key))) unread("its cluster");
             });
           }};
 }
@@ -86,24 +118,78 @@ Invariant s14_fencing() {
           }};
 }
 
+Invariant s27_no_cross_talk() {
+  auto next = std::make_shared<std::size_t>(0);
+  return {
+      "S27", "what is written for one cluster carries its name, its UID and its owner alone",
+      [next](Truth& truth, Findings& findings) {
+        for_new_effects(truth, *next, [&](const Audit::Entry& entry, const Spoken& spoken) {
+          if (entry.method != "POST" || !succeeded(entry)) return;
+          findings.evaluated("S27");
+          auto body = json::parse(entry.body);
+          const auto* metadata = body ? json::find(*body, "/metadata") : nullptr;
+          if (!metadata) return;
+          const auto name = json::text_or(*metadata, "/name", "");
+          const std::string cluster(json::text_or(*metadata, "/labels/quorate.io~1cluster", ""));
+          const Uid uid(
+              std::string(json::text_or(*metadata, "/labels/quorate.io~1cluster-uid", "")));
+          auto broken = [&](std::string_view how) {
+            findings.broken("S27",
+                            fmt::format("{}: {} {} {}", entry.actor, spoken.plural, name, how));
+          };
+          auto lineage = truth.lineages().find(uid);
+          if (lineage == truth.lineages().end() || lineage->second.name != cluster)
+            return broken("names no cluster that there is");
+          const auto own = name.starts_with("data-") ? name.substr(5) : name;
+          if (own != cluster && !own.starts_with(cluster + "-"))
+            broken("is named after another cluster");
+          auto owners = json::array_at(*metadata, "/ownerReferences");
+          if (!owners) return;
+          for (const auto& owner : **owners)
+            if (json::text_or(owner, "/uid", "") != uid.value()) broken("has another owner");
+        });
+      }};
+}
+
+Invariant s28_bounded_work() {
+  struct State {
+    std::size_t next = 0;
+    std::map<std::string, std::deque<Monotonic>> lately;  // by actor
+  };
+  auto state = std::make_shared<State>();
+  return {"S28", "an operator keeps to its rate, and writes nothing where nothing happens",
+          [state](Truth& truth, Findings& findings) {
+            const auto& entries = truth.world().audit().entries;
+            for (; state->next < entries.size(); ++state->next) {
+              const auto& entry = entries[state->next];
+              findings.evaluated("S28");
+              auto& lately = state->lately[entry.actor];
+              lately.push_back(entry.at);
+              while (entry.at - lately.front() > std::chrono::seconds(1)) lately.pop_front();
+              if (lately.size() > kMostRequests)
+                findings.broken("S28", fmt::format("{} sent {} requests within a second",
+                                                   entry.actor, lately.size()));
+            }
+          }};
+}
+
 Invariant s29_frozen_on_doubt() {
   auto next = std::make_shared<std::size_t>(0);
-  return {"S29", "nothing is deleted while the cluster is frozen",
+  return {"S29", "nothing is destroyed of a formed cluster that has no quorum",
           [next](Truth& truth, Findings& findings) {
             for_new_effects(truth, *next, [&](const Audit::Entry& entry, const Spoken& spoken) {
               if (entry.method != "DELETE" || !succeeded(entry)) return;
+              auto member = spoken.key.name;
+              if (member.starts_with("data-")) member = member.substr(5);
+              const auto* lineage = truth.find(member.substr(0, member.rfind('-')));
+              if (!lineage || !lineage->formed() || lineage->deleting) return;
+              if (!harms(truth, spoken)) return;
               findings.evaluated("S29");
-              for (const auto& [uid, lineage] : truth.lineages()) {
-                if (!lineage.exists || !spoken.key.name.starts_with(lineage.name + "-")) continue;
-                const auto cluster = truth.world().cluster(lineage.name);
-                auto conditions = json::array_at(*cluster, "/status/conditions");
-                if (!conditions) continue;
-                for (const auto& condition : **conditions)
-                  if (json::text_or(condition, "/type", "") == api::kConditionFrozen &&
-                      json::text_or(condition, "/status", "") == "True" && lineage.formed())
-                    findings.broken("S29", fmt::format("{} deleted {} of a frozen cluster",
-                                                       entry.actor, spoken.key.text()));
-              }
+              const auto now = etcdsim::Truth(truth.world().etcd()).look_at(*lineage->first);
+              if (now && !now->has_quorum())
+                findings.broken("S29", fmt::format("{} deleted {} {}: {} of {} voters are up",
+                                                   entry.actor, spoken.plural, spoken.key.text(),
+                                                   now->voters_up(), now->voters()));
             });
           }};
 }

@@ -9,6 +9,18 @@
 #include "tests/sim/kubelet/pod_run.h"
 
 namespace quorate::sim {
+namespace {
+
+bool is_ready(const json::Value& pod) {
+  auto conditions = json::array_at(pod, "/status/conditions");
+  if (!conditions) return false;
+  for (const auto& condition : **conditions)
+    if (json::text_or(condition, "/type", "") == "Ready")
+      return json::text_or(condition, "/status", "") == "True";
+  return false;
+}
+
+}  // namespace
 
 Kubelet::Kubelet(rt::Runtime runtime, Ground ground, std::string name, int number,
                  KubeletOptions options)
@@ -36,6 +48,7 @@ void Kubelet::power_on() {
   if (powered_) return;
   powered_ = true;
   heartbeat_at_ = runtime_.clock->now();
+  uid_.clear();  // its boot is to be reported
   started_ = runtime_.clock->wall();
   ++boots_;
   const auto& pods = *ground_.api.registry().built_in().pods;
@@ -159,7 +172,7 @@ void Kubelet::look_at(const ObjectKey& key) {
   if (found == pods_.end())
     found = pods_.emplace(key, std::make_unique<PodRun>(*this, std::move(*view))).first;
   else
-    found->second->see(std::move(*view));
+    found->second->see(std::move(*view), is_ready(record->value()));
   found->second->drive(!cut_);
 }
 
@@ -213,7 +226,10 @@ void Kubelet::heartbeat() {
   if (cut_) return;
   auto& verbs = ground_.api.verbs();
   const auto& built_in = verbs.registry().built_in();
-  if (!ground_.api.storage().find(*built_in.nodes, {"", name_}) || uid_.empty()) register_node();
+  // Who was silent for long is said to be so; the kubelet tells otherwise.
+  const auto node = ground_.api.storage().find(*built_in.nodes, {"", name_});
+  const bool doubted = node && node->text.find("\"status\":\"Unknown\"") != std::string::npos;
+  if (!node || uid_.empty() || doubted) register_node();
   const json::Value renewed = json::Object{
       {"spec", json::Object{{"renewTime", json::render_micro_time(runtime_.clock->wall())}}}};
   apiserver::WriteOptions options;

@@ -44,8 +44,11 @@ etcdsim::EtcdProcess* PodRun::process() const {
 
 // ---- What it is told ----
 
-void PodRun::see(node::PodView pod) {
+void PodRun::see(node::PodView pod, bool ready) {
   pod_ = std::move(pod);
+  if (const auto* said = reported_ ? reported_->find_condition("Ready") : nullptr;
+      said && said->holds != ready)
+    reported_.reset();
   machine_.see(pod_, now());
 }
 

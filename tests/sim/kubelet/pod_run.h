@@ -25,7 +25,9 @@ class PodRun {
   [[nodiscard]] etcdsim::EtcdProcess* process() const;
   [[nodiscard]] bool at_rest() const { return machine_.at_rest(); }
 
-  void see(node::PodView pod);
+  // `ready`: as the API has it. Where others have said otherwise than this node last did, it says
+  // so again.
+  void see(node::PodView pod, bool ready);
   void object_gone();
   void secret_changed(const std::string& name);
   // The power fails: processes end, and nobody reports it.

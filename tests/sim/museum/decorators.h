@@ -2,122 +2,51 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
-#include "etcd/api.h"
+#include "json/document.h"
 #include "kube/api.h"
 #include "tests/sim/etcd/api.h"
+#include "tests/sim/faults/etcd_link.h"
+#include "tests/sim/world.h"
 
+// What mutants put between an operator and the world. What an Apply makes is made anew for every
+// world, so that runs do not know of each other.
 namespace quorate::sim {
 
-// A client of the API server that changes what it is asked to send.
-class EditedApi : public kube::Api {
- public:
-  using Edit = std::function<void(net::Request& request)>;
-  EditedApi(kube::Api& inner, Edit edit) : inner_(inner), edit_(std::move(edit)) {}
+using Apply = std::function<void(WorldOptions&)>;
 
-  Task<Result<net::Response>> call(net::Request request, rt::Deadline deadline,
-                                   std::size_t limit) override {
-    edit_(request);
-    co_return co_await inner_.call(std::move(request), deadline, limit);
-  }
-  Task<Result<std::unique_ptr<net::ResponseStream>>> open(net::Request request,
-                                                          rt::Deadline deadline) override {
-    co_return co_await inner_.open(std::move(request), deadline);
-  }
+// Requests of this method, whose path has this text in it, are changed before they are sent.
+using EditRequest = std::function<void(net::Request& request)>;
+[[nodiscard]] Apply edits(std::string method, std::string in_path, EditRequest edit);
+// Their JSON bodies.
+using EditBody = std::function<void(json::Value& body)>;
+[[nodiscard]] Apply edits_body(std::string method, std::string in_path, EditBody edit);
+// They are answered by this, and not sent.
+using Answer = std::function<Result<net::Response>(const net::Request& request)>;
+[[nodiscard]] Apply answers_itself(std::function<bool(const net::Request& request)> which,
+                                   Answer answer);
+[[nodiscard]] Apply decides(std::span<const plan::Rule> rules);
+[[nodiscard]] Apply both(Apply one, Apply other);
 
- protected:
-  kube::Api& inner_;
-  Edit edit_;
-};
+void set(json::Value& body, std::string_view pointer, json::Value content);
+[[nodiscard]] std::string name_in(const json::Value& body);
 
-// Members, asked for Status: before the answer is passed on, something else is
-// done.
-class MeddlingEtcd : public etcd::Api {
- public:
-  explicit MeddlingEtcd(etcdsim::SimEtcd& inner) : inner_(inner) {}
+// ---- Mutants that need more than an edit ----
 
-  Task<Result<etcd::Status>> status(etcd::Target target, rt::Deadline deadline) override;
+// These ask more of a member that has just answered, a minute after the first ever did.
+[[nodiscard]] Apply adds_a_voter();
+[[nodiscard]] Apply removes_who_answers();
+[[nodiscard]] Apply adds_two_at_once();
 
-  Task<Result<etcd::RangeAnswer>> range(etcd::Target t, etcd::RangeRequest r,
-                                        rt::Deadline d) override {
-    return inner_.range(std::move(t), std::move(r), d);
-  }
-  Task<Result<etcd::PutAnswer>> put(etcd::Target t, etcd::PutRequest r, rt::Deadline d) override {
-    return inner_.put(std::move(t), std::move(r), d);
-  }
-  Task<Result<etcd::DeleteAnswer>> delete_range(etcd::Target t, etcd::DeleteRequest r,
-                                                rt::Deadline d) override {
-    return inner_.delete_range(std::move(t), std::move(r), d);
-  }
-  Task<Result<etcd::TxnAnswer>> txn(etcd::Target t, etcd::TxnRequest r, rt::Deadline d) override {
-    return inner_.txn(std::move(t), std::move(r), d);
-  }
-  Task<Result<etcd::Header>> compact(etcd::Target t, etcd::CompactRequest r,
-                                     rt::Deadline d) override {
-    return inner_.compact(std::move(t), std::move(r), d);
-  }
-  Task<Result<etcd::MemberList>> member_list(etcd::Target t, rt::Deadline d) override {
-    return inner_.member_list(std::move(t), d);
-  }
-  Task<Result<etcd::AddedMember>> add_learner(etcd::Target t, std::vector<std::string> urls,
-                                              rt::Deadline d) override {
-    return inner_.add_learner(std::move(t), std::move(urls), d);
-  }
-  Task<Result<etcd::MemberList>> promote_learner(etcd::Target t, MemberId m,
-                                                 rt::Deadline d) override {
-    return inner_.promote_learner(std::move(t), m, d);
-  }
-  Task<Result<etcd::MemberList>> remove_member(etcd::Target t, MemberId m,
-                                               rt::Deadline d) override {
-    return inner_.remove_member(std::move(t), m, d);
-  }
-  Task<Result<etcd::MemberList>> update_member(etcd::Target t, MemberId m,
-                                               std::vector<std::string> urls,
-                                               rt::Deadline d) override {
-    return inner_.update_member(std::move(t), m, std::move(urls), d);
-  }
-  Task<Result<std::vector<etcd::Alarm>>> alarms(etcd::Target t, rt::Deadline d) override {
-    return inner_.alarms(std::move(t), d);
-  }
-  Task<Result<void>> disarm(etcd::Target t, etcd::Alarm a, rt::Deadline d) override {
-    return inner_.disarm(std::move(t), a, d);
-  }
-  Task<Result<void>> defragment(etcd::Target t, rt::Deadline d) override {
-    return inner_.defragment(std::move(t), d);
-  }
-  Task<Result<etcd::HashKv>> hash_kv(etcd::Target t, Revision r, rt::Deadline d) override {
-    return inner_.hash_kv(std::move(t), r, d);
-  }
-  Task<Result<void>> move_leader(etcd::Target t, MemberId to, rt::Deadline d) override {
-    return inner_.move_leader(std::move(t), to, d);
-  }
-  Task<Result<std::unique_ptr<etcd::SnapshotStream>>> snapshot(etcd::Target t,
-                                                               rt::Deadline d) override {
-    return inner_.snapshot(std::move(t), d);
-  }
-  Task<Result<etcd::Lease>> grant(etcd::Target t, etcd::GrantRequest r, rt::Deadline d) override {
-    return inner_.grant(std::move(t), std::move(r), d);
-  }
-  Task<Result<etcd::Header>> revoke(etcd::Target t, etcd::LeaseId l, rt::Deadline d) override {
-    return inner_.revoke(std::move(t), l, d);
-  }
-  Task<Result<etcd::Lease>> keep_alive(etcd::Target t, etcd::LeaseId l, rt::Deadline d) override {
-    return inner_.keep_alive(std::move(t), l, d);
-  }
-  Task<Result<etcd::Lease>> time_to_live(etcd::Target t, etcd::LeaseId l, bool keys,
-                                         rt::Deadline d) override {
-    return inner_.time_to_live(std::move(t), l, keys, d);
-  }
-  Task<Result<std::unique_ptr<etcd::Watch>>> watch(etcd::Target t, etcd::WatchRequest r,
-                                                   rt::Deadline d) override {
-    return inner_.watch(std::move(t), std::move(r), d);
-  }
-
- protected:
-  // Called with a member that has just answered.
-  virtual Task<void> meddle(etcd::Target target, rt::Deadline deadline) = 0;
-  etcdsim::SimEtcd& inner_;
-};
+[[nodiscard]] Apply ignores_its_lease();
+[[nodiscard]] Apply takes_lost_replies_for_failures();
+// When a Pod's label is set a fourth time.
+[[nodiscard]] Apply deletes_pods(const std::vector<std::string>& names);
+// When status says that the cluster is not available any more.
+[[nodiscard]] Apply deletes_a_volume_in_need();
+[[nodiscard]] Apply stands_still_at(std::string text, Duration time);
 
 }  // namespace quorate::sim

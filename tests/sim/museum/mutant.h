@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,7 @@ struct Mutant {
   std::string scenario;                // in which it is looked for
   std::vector<Plan> plans;             // that are tried first
   std::function<void(WorldOptions&)> apply;
+  std::optional<Duration> length = {};  // another than the scenario's
 };
 
 [[nodiscard]] const std::vector<Mutant>& museum();

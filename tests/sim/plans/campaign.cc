@@ -3,28 +3,12 @@
 #include <fmt/format.h>
 
 #include "json/document.h"
+#include "tests/sim/plans/dice.h"
 
 namespace quorate::sim {
 namespace {
 
 using namespace std::chrono_literals;
-
-// A generator of its own, so that plans do not change when the world draws
-// otherwise.
-class Dice {
- public:
-  explicit Dice(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15ULL + 1) {}
-  std::uint64_t below(std::uint64_t bound) {
-    state_ += 0x9e3779b97f4a7c15ULL;
-    auto z = state_;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-    return (z ^ (z >> 31)) % bound;
-  }
-
- private:
-  std::uint64_t state_;
-};
 
 Duration draw_time(Dice& dice, const Scenario& scenario) {
   // Half of all faults fall into the first seconds, in which clusters form.
@@ -34,7 +18,7 @@ Duration draw_time(Dice& dice, const Scenario& scenario) {
 
 Duration draw_duration(Dice& dice) {
   constexpr Duration kChoices[] = {200ms, 1s, 3s, 8s, 15s, 30s, 70s, 120s};
-  return kChoices[dice.below(std::size(kChoices))];
+  return dice.pick(kChoices);
 }
 
 Fault at_effect(FaultKind kind, std::uint64_t effect, Moment moment, Duration duration) {
@@ -46,6 +30,11 @@ Fault at_effect(FaultKind kind, std::uint64_t effect, Moment moment, Duration du
   return fault;
 }
 
+Fault for_everybody(Fault fault) {
+  fault.target = kEverybody;
+  return fault;
+}
+
 }  // namespace
 
 Plan draw_plan(const Scenario& scenario, std::uint64_t seed) {
@@ -54,7 +43,7 @@ Plan draw_plan(const Scenario& scenario, std::uint64_t seed) {
   const auto count = 1 + dice.below(6);
   for (std::uint64_t i = 0; i < count; ++i) {
     Fault fault;
-    fault.kind = scenario.faults[dice.below(scenario.faults.size())];
+    fault.kind = dice.pick(scenario.faults);
     fault.target = static_cast<int>(dice.below(5));
     fault.at = draw_time(dice, scenario);
     fault.duration = draw_duration(dice);
@@ -64,6 +53,17 @@ Plan draw_plan(const Scenario& scenario, std::uint64_t seed) {
   }
   return plan;
 }
+
+Trial draw_trial(const Scenario& scenario, std::uint64_t seed) {
+  Trial trial;
+  trial.scenario = &scenario;
+  trial.seed = seed;
+  trial.plan = draw_plan(scenario, seed);
+  trial.edits = draw_edits(scenario, seed);
+  return trial;
+}
+
+// ---- Enumerated plans ----
 
 std::vector<Plan> crash_plans(const Outcome& reference) {
   std::vector<Plan> out;
@@ -76,47 +76,83 @@ std::vector<Plan> crash_plans(const Outcome& reference) {
   return out;
 }
 
-std::vector<Plan> view_plans(const Outcome& reference) {
+std::vector<Plan> crash_pairs(const Outcome& reference, std::size_t stride) {
+  std::vector<Plan> out;
+  std::size_t number = 0;
+  for (std::uint64_t first = 1; first <= reference.effects.size(); ++first)
+    for (std::uint64_t second = first + 1; second <= reference.effects.size() + 1; ++second)
+      if (number++ % stride == 0)
+        out.push_back({{at_effect(FaultKind::kCrash, first, Moment::kAfterApply, 1s),
+                        at_effect(FaultKind::kCrash, second, Moment::kAfterApply, 1s)}});
+  return out;
+}
+
+std::vector<Plan> stale_plans(const Outcome& reference) {
   std::vector<Plan> out;
   for (std::uint64_t effect = 1; effect <= reference.effects.size(); ++effect) {
-    const auto frozen = at_effect(FaultKind::kFreezeWatches, effect, Moment::kBefore, 40s);
-    out.push_back({{frozen}});
-    out.push_back({{frozen, at_effect(FaultKind::kCrash, effect, Moment::kAfterApply, 1s)}});
+    const auto lagging =
+        for_everybody(at_effect(FaultKind::kFreezeWatches, effect, Moment::kBefore, 40s));
+    out.push_back({{lagging}});
+    out.push_back({{lagging, at_effect(FaultKind::kCrash, effect, Moment::kAfterApply, 1s)}});
     out.push_back({{at_effect(FaultKind::kPause, effect, Moment::kBefore, 45s)}});
-    out.push_back({{at_effect(FaultKind::kHalfOpen, effect, Moment::kBefore, 0s)}});
+    out.push_back({{for_everybody(at_effect(FaultKind::kHalfOpen, effect, Moment::kBefore, 0s))}});
   }
   return out;
 }
 
-Plan minimise(Trial failing, const std::string& id, int runs) {
-  auto still_fails = [&](const Plan& plan) {
-    --runs;
-    auto trial = failing;
-    trial.plan = plan;
-    return run(trial).violates(id);
-  };
-  auto& plan = failing.plan;
-  for (std::size_t i = 0; i < plan.faults.size() && runs > 0;) {
-    auto less = plan;
-    less.faults.erase(less.faults.begin() + static_cast<std::ptrdiff_t>(i));
-    if (still_fails(less))
-      plan = std::move(less);
-    else
-      ++i;
-  }
-  for (std::size_t i = 0; i < plan.faults.size() && runs > 0; ++i) {
-    auto less = plan;
-    less.faults[i].duration /= 2;
-    less.faults[i].count = 1;
-    if (less != plan && still_fails(less)) plan = std::move(less);
-  }
-  return plan;
+std::vector<Plan> unobserved_plans(const Outcome& reference) {
+  std::vector<Plan> out;
+  const auto& effects = reference.effects;
+  for (std::size_t first = 0; first < effects.size(); ++first)
+    for (auto second = first + 1; second < effects.size(); ++second) {
+      // A creation names the collection, what comes after it the object.
+      const bool same = effects[second].path == effects[first].path ||
+                        effects[second].path.starts_with(effects[first].path + "/");
+      const auto hidden = effects[second].at - effects[first].at - 1ms;
+      if (!same || hidden <= 0ms) continue;
+      out.push_back({{for_everybody(
+          at_effect(FaultKind::kFreezeWatches, first + 1, Moment::kBefore, hidden))}});
+      break;
+    }
+  return out;
 }
+
+// ---- Minimising ----
+
+Trial minimise(Trial failing, const std::string& id, int runs) {
+  auto still_fails = [&](const Trial& trial) { return runs-- > 0 && run(trial).violates(id); };
+  failing.plan.faults = minimise_list<Fault>(failing.plan.faults, [&](const auto& faults) {
+    auto less = failing;
+    less.plan.faults = faults;
+    return still_fails(less);
+  });
+  failing.edits = minimise_list<Edit>(failing.edits, [&](const auto& edits) {
+    auto less = failing;
+    less.edits = edits;
+    return still_fails(less);
+  });
+  for (std::size_t i = 0; i < failing.plan.faults.size(); ++i) {
+    auto less = failing;
+    less.plan.faults[i].duration /= 2;
+    less.plan.faults[i].count = 1;
+    if (less.plan != failing.plan && still_fails(less)) failing = std::move(less);
+  }
+  return failing;
+}
+
+// ---- Replay files ----
 
 std::string render_replay(const Trial& trial) {
   json::Object out{
       {"scenario", trial.scenario->name}, {"seed", trial.seed}, {"plan", encode(trial.plan)}};
+  if (!trial.edits.empty()) out["edits"] = encode(trial.edits);
   if (trial.mutant) out["mutant"] = trial.mutant->name;
+  if (trial.length) out["lengthMs"] = *trial.length / 1ms;
+  if (trial.reference) {
+    json::Object counts;
+    for (const auto& [what, count] : *trial.reference) counts[what] = count;
+    out["reference"] = std::move(counts);
+  }
   return json::render(std::move(out)) + "\n";
 }
 
@@ -132,9 +168,20 @@ Result<Trial> parse_replay(std::string_view text) {
   const auto* plan = json::find(document, "/plan");
   if (!plan) return fail(Code::kInvalid, "there is no plan");
   TRY(trial.plan, decode_plan(*plan));
+  if (const auto* edits = json::find(document, "/edits")) {
+    TRY(trial.edits, decode_edits(*edits));
+  }
+  if (auto length = json::integer_at(document, "/lengthMs"))
+    trial.length = std::chrono::milliseconds(*length);
   if (const auto mutant = json::text_or(document, "/mutant", ""); !mutant.empty()) {
     trial.mutant = find_mutant(mutant);
     if (!trial.mutant) return fail(Code::kInvalid, fmt::format("no mutant is called {}", mutant));
+  }
+  if (auto counts = json::object_at(document, "/reference")) {
+    auto reference = std::make_shared<Counts>();
+    for (const auto& [what, count] : **counts)
+      (*reference)[std::string(what)] = static_cast<int>(count.to_number<std::int64_t>());
+    trial.reference = std::move(reference);
   }
   return trial;
 }

@@ -11,20 +11,39 @@
 
 namespace quorate::sim {
 
+// How a mutant ended.
+struct Killed {
+  std::string by;  // empty: it lives
+  int runs = 0;    // until it was killed
+  std::uint64_t steps = 0;
+  std::size_t faults = 0;  // and edits, of the minimised trial
+};
+
 // What a whole session of runs amounts to.
 class Figures {
  public:
   void add(const Trial& trial, const Outcome& outcome);
-  void add_crash_plans(std::size_t enumerated, std::size_t executed);
-  void add_view_plans(std::size_t enumerated, std::size_t executed);
+  enum class Plans { kCrash, kPairs, kStale, kUnobserved };
+  void add_plans(Plans kind, std::size_t enumerated, std::size_t executed);
   void add_determinism(bool equal);
-  void add_mutant(const std::string& name, int runs);  // 0 = it lived
+  void add_mutant(const std::string& name, Killed killed);
 
   [[nodiscard]] std::string text(std::chrono::duration<double> wall) const;
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
   [[nodiscard]] std::uint64_t violations() const { return violations_; }
+  [[nodiscard]] std::uint64_t mismatches() const { return mismatches_; }
+  // Everything that was enumerated was executed, and every mutant is dead.
+  [[nodiscard]] bool complete() const;
 
  private:
+  struct Done {
+    std::size_t enumerated = 0;
+    std::size_t executed = 0;
+  };
+  [[nodiscard]] std::string cells() const;
+  [[nodiscard]] std::string properties() const;
+  [[nodiscard]] std::string mutants() const;
+
   std::set<std::pair<std::string, std::uint64_t>> seeds_;
   std::uint64_t runs_ = 0;
   std::uint64_t steps_ = 0;
@@ -33,13 +52,16 @@ class Figures {
   std::uint64_t effects_ = 0;
   std::map<std::string, std::uint64_t> scenarios_;
   std::map<FaultKind, std::uint64_t> faults_;
+  std::set<std::pair<FaultKind, FaultKind>> pairs_;
+  std::set<std::pair<std::string, FaultKind>> cells_;  // scenario, fault
   std::map<std::string, std::uint64_t> evaluations_;
+  std::map<std::string, std::uint64_t> edits_, refused_;
+  Duration slowest_{};  // from calm to what is declared
   std::uint64_t violations_ = 0;
   std::uint64_t time_outs_ = 0;
-  std::size_t crash_enumerated_ = 0, crash_executed_ = 0;
-  std::size_t view_enumerated_ = 0, view_executed_ = 0;
+  std::map<Plans, Done> plans_;
   std::size_t determinism_ = 0, mismatches_ = 0;
-  std::map<std::string, int> mutants_;
+  std::map<std::string, Killed> mutants_;
 };
 
 }  // namespace quorate::sim

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 
-#include "api/cluster.h"
 #include "apiserver/registry.h"
+#include "base/check.h"
+#include "base/launch_contract.h"
 #include "tests/sim/invariants/requests.h"
+#include "tests/sim/plans/story.h"
 
 namespace quorate::sim {
 namespace {
@@ -33,56 +35,140 @@ Counts count_writes(const Audit& audit) {
   return out;
 }
 
+// What is stored, asked and answered, as one number.
+class Digest {
+ public:
+  void add(std::uint64_t value) {
+    state_ = (state_ ^ value) * 0x9e3779b97f4a7c15ULL;
+    state_ ^= state_ >> 29;
+  }
+  void add(std::string_view text) {
+    std::uint64_t hash = 0xcbf29ce484222325ULL;
+    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+    add(hash);
+  }
+  [[nodiscard]] std::uint64_t value() const { return state_; }
+
+ private:
+  std::uint64_t state_ = 0;
+};
+
+std::uint64_t digest_of(World& world) {
+  Digest digest;
+  digest.add(world.loop().trace_hash());
+  for (const auto& entry : world.audit().entries) {
+    digest.add(entry.path);
+    digest.add(entry.body);
+    digest.add(static_cast<std::uint64_t>(entry.status));
+  }
+  for (const auto& operation : world.history().operations) {
+    digest.add(operation.key);
+    digest.add(operation.value);
+    digest.add(static_cast<std::uint64_t>(operation.revision));
+  }
+  for (const auto& kind : world.api().registry().kinds())
+    if (!kind->stored_as)
+      for (const auto& [key, record] : world.api().storage().objects(*kind))
+        digest.add(record->text);
+  return digest.value();
+}
+
 class Run {
  public:
-  Run(const Trial& trial, const std::function<void(std::string_view)>& tell)
-      : trial_(trial), tell_(tell), world_(options()), checker_(world_) {
-    world_.after_step = [this] { checker_.after_step(); };
+  Run(const Trial& trial, const Tell& tell) : trial_(trial), world_(options(tell)) {
+    checker_.emplace(world_);
+    if (tell) story_.emplace(world_, tell);
+    world_.after_step = [this] {
+      if (story_) story_->look();
+      checker_->after_step();
+    };
+    if (story_)
+      world_.tell = [this](std::string_view who, const std::string& what) {
+        story_->say(who, what);
+      };
   }
 
   Outcome finish() {
-    world_.start();
-    misfortunes();
-    world_.fate().calm_down();
-    const auto calm_since = world_.elapsed();
-    say("calm");
-    const bool settled = world_.run_until([this] { return settles(); }, kConverge);
-    Outcome out;
-    out.converged_after = world_.elapsed() - calm_since;
-    if (settled)
-      stay();
-    else
-      explain_wait();
-    checker_.at_calm();
-    compare_counts();
-    return collect(std::move(out));
+    try {
+      live();
+    } catch (const BrokenInvariant& broken) {
+      checker_->findings().broken("CHECK", broken.what());
+    }
+    return collect();
   }
 
  private:
-  WorldOptions options() const {
+  WorldOptions options(const Tell& tell) const {
     WorldOptions out;
     out.seed = trial_.seed;
     out.nodes = trial_.scenario->nodes;
     out.operators = trial_.scenario->operators;
     out.plan = trial_.plan;
-    out.log = tell_;
+    out.log = tell;
+    if (trial_.scenario->setup) trial_.scenario->setup(out);
     if (trial_.mutant) trial_.mutant->apply(out);
     return out;
   }
 
-  void say(std::string_view what) {
-    if (tell_) tell_(fmt::format("{:>9} ms  {}\n", world_.elapsed() / 1ms, what));
+  void live() {
+    world_.start();
+    misfortunes();
+    world_.fate().calm_down();
+    const auto calm_since = world_.elapsed();
+    say("calm", "nothing goes wrong from here on");
+    const bool settled = world_.run_until([this] { return settles(); }, kConverge);
+    outcome_.converged_after = world_.elapsed() - calm_since;
+    if (settled)
+      stay();
+    else
+      explain_wait();
+    for (const auto& name : trial_.scenario->hopeless) must_say_why(name);
+    checker_->at_calm();
+    compare_counts();
   }
 
-  void misfortunes() {
-    for (const auto& act : trial_.scenario->acts) {
-      if (act.at > world_.elapsed()) world_.run_for(act.at - world_.elapsed());
-      say("the user " + act.says);
-      act.what(world_);
-    }
-    const auto length = trial_.length.value_or(trial_.scenario->length);
-    if (length > world_.elapsed()) world_.run_for(length - world_.elapsed());
+  void say(std::string_view who, std::string_view what) {
+    if (story_) story_->say(who, what);
   }
+
+  // ---- The story ----
+
+  void misfortunes() {
+    std::multimap<Duration, std::function<void()>> agenda;
+    const auto& scenario = *trial_.scenario;
+    for (const auto& act : scenario.acts)
+      agenda.emplace(act.at, [this, &act] {
+        say("user", act.says);
+        act.what(world_);
+      });
+    for (const auto& edit : trial_.edits)
+      agenda.emplace(edit.at, [this, &edit] { carry_out(edit); });
+    for (const auto& expected : scenario.expects)
+      agenda.emplace(expected.at, [this, &expected] {
+        checker_->findings().evaluated(expected.id);
+        if (!expected.holds(world_)) checker_->findings().broken(expected.id, expected.says);
+      });
+    const auto length = trial_.length.value_or(scenario.length);
+    for (const auto& [at, what] : agenda) {
+      if (at > length) break;
+      if (at > world_.elapsed()) world_.run_for(at - world_.elapsed());
+      what();
+    }
+    if (length > world_.elapsed()) world_.run_for(length - world_.elapsed());
+    if (!trial_.edits.empty()) {
+      say("user", "declares again what was declared first");
+      declare_base(world_, scenario.clusters.front(), *scenario.base);
+    }
+  }
+
+  void carry_out(const Edit& edit) {
+    const auto accepted = world_.declare(trial_.scenario->clusters.front(), edit.spec);
+    say("user", fmt::format("{} {}: {}", edit.property, edit.how,
+                            accepted ? "accepted" : accepted.error().text()));
+    ++(accepted ? outcome_.edits : outcome_.refused)[edit.property + " " + edit.how];
+  }
+
+  // ---- The end ----
 
   bool settles() {
     const auto& scenario = *trial_.scenario;
@@ -96,12 +182,14 @@ class Run {
   // Once it is as declared it stays so, nothing more is written, and clients
   // are served.
   void stay() {
-    say("as declared");
+    say("calm", "it is as declared");
     world_.run_for(10s);  // the last reports
     const auto before = world_.audit().entries.size();
     world_.run_for(kStay);
-    auto& findings = checker_.findings();
+    auto& findings = checker_->findings();
     findings.evaluated("L1");
+    if (!trial_.edits.empty()) findings.evaluated("L2");
+    if (!trial_.scenario->gone.empty()) findings.evaluated("L8");
     if (!settles()) findings.broken("L1", "it was as declared, and is not any more");
     findings.evaluated("S28");
     for (auto i = before; i < world_.audit().entries.size(); ++i) {
@@ -110,39 +198,67 @@ class Run {
         findings.broken("S28", fmt::format("{}: {} {} in a cluster in which nothing happens",
                                            entry.actor, entry.method, entry.path));
     }
+    findings.evaluated("L13");
+    if (std::none_of(world_.replicas().begin(), world_.replicas().end(),
+                     [](const auto& replica) { return replica->leading(); }))
+      findings.broken("L13", "no operator leads");
     if (trial_.scenario->clusters.empty()) return;
     findings.evaluated("L4");
     for (auto& client : world_.clients())
       if (!client->last_success() || world_.now() - *client->last_success() > kClientPatience)
         findings.broken("L4", "a client is not served");
-    findings.evaluated("L13");
-    if (std::none_of(world_.replicas().begin(), world_.replicas().end(),
-                     [](const auto& replica) { return replica->leading(); }))
-      findings.broken("L13", "no operator leads");
   }
 
   // It is not as declared. Where data was destroyed that is right, if status
   // says why.
   void explain_wait() {
-    auto& findings = checker_.findings();
+    auto& findings = checker_->findings();
     if (!destroys(*trial_.scenario, trial_.plan)) {
-      findings.evaluated("L1");
-      findings.broken("L1", "it is not as declared, long after all is calm");
+      const char* id = !trial_.scenario->gone.empty() ? "L8" : trial_.edits.empty() ? "L1" : "L2";
+      findings.evaluated(id);
+      findings.broken(id, "it is not as declared, long after all is calm");
     }
-    for (const auto& name : trial_.scenario->clusters) {
-      findings.evaluated("L7");
-      const auto cluster = world_.cluster(name);
-      const auto* waiting = cluster ? json::find(*cluster, "/status/waiting") : nullptr;
-      if (!waiting || !waiting->is_array() || waiting->as_array().empty())
-        findings.broken("L7",
-                        fmt::format("{} makes no progress, and status does not say why", name));
-      if (tell_ && cluster) tell_(json::render(*cluster) + "\n");
+    for (const auto& name : trial_.scenario->clusters)
+      if (!world_.converged(name)) must_say_why(name);
+  }
+
+  void must_say_why(const std::string& name) {
+    auto& findings = checker_->findings();
+    findings.evaluated("L7");
+    const auto cluster = world_.cluster(name);
+    const auto* waiting = cluster ? json::find(*cluster, "/status/waiting") : nullptr;
+    if (!waiting || !waiting->is_array() || waiting->as_array().empty()) {
+      findings.broken("L7", fmt::format("{} makes no progress, and status does not say why", name));
+      return;
     }
+    for (const auto& entry : waiting->as_array())
+      say("status",
+          fmt::format("{}: {} {}: {}", name, json::text_or(entry, "/verdict", ""),
+                      json::text_or(entry, "/reason", ""), json::text_or(entry, "/message", "")));
+    // What is lost is named.
+    const auto text = json::render(*waiting);
+    for (const auto& pod : lost_members(name)) {
+      findings.evaluated("L14");
+      if (text.find(pod) == std::string::npos)
+        findings.broken("L14", fmt::format("{} has lost its data, status does not say so", pod));
+    }
+  }
+
+  // Members of the cluster that the guard does not let start for want of data.
+  std::set<std::string> lost_members(const std::string& cluster) {
+    std::set<std::string> out;
+    for (const auto& refusal : world_.ledger().refusals) {
+      const auto& pod = refusal.pod;
+      if (refusal.code == launch::kExitLost && pod.name.substr(0, pod.name.rfind('-')) == cluster &&
+          !world_.process_of(pod))
+        out.insert(pod.name);
+    }
+    return out;
   }
 
   void compare_counts() {
     if (!trial_.reference || !only_operators(trial_.plan)) return;
-    auto& findings = checker_.findings();
+    auto& findings = checker_->findings();
     findings.evaluated("L3");
     const auto counts = count_writes(world_.audit());
     for (const auto& [what, count] : counts) {
@@ -152,25 +268,30 @@ class Run {
         findings.broken("L3",
                         fmt::format("{}: {} times, {} without faults", what, count, expected));
     }
+    for (const auto& [what, expected] : *trial_.reference)
+      if (!counts.contains(what))
+        findings.broken("L3", fmt::format("{}: never, {} without faults", what, expected));
   }
 
-  Outcome collect(Outcome out) {
-    out.violations = checker_.findings().violations();
+  Outcome collect() {
+    auto out = std::move(outcome_);
+    out.violations = checker_->findings().violations();
     out.steps = world_.steps();
     out.virtual_time = world_.elapsed();
-    out.trace_hash = world_.loop().trace_hash();
+    out.digest = digest_of(world_);
     out.effects = world_.fate().effects();
     out.counts = count_writes(world_.audit());
     out.acknowledged = world_.history().acknowledged;
     out.injected = world_.fate().injected();
-    out.evaluations = checker_.findings().evaluations();
+    out.evaluations = checker_->findings().evaluations();
     return out;
   }
 
   const Trial& trial_;
-  const std::function<void(std::string_view)>& tell_;
   World world_;
-  Checker checker_;
+  std::optional<Checker> checker_;
+  std::optional<Story> story_;
+  Outcome outcome_;
 };
 
 }  // namespace
@@ -203,8 +324,6 @@ bool only_operators(const Plan& plan) {
                      [](const Fault& fault) { return fault.kind <= FaultKind::kCutFromEtcd; });
 }
 
-Outcome run(const Trial& trial, const std::function<void(std::string_view)>& tell) {
-  return Run(trial, tell).finish();
-}
+Outcome run(const Trial& trial, const Tell& tell) { return Run(trial, tell).finish(); }
 
 }  // namespace quorate::sim

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "tests/sim/faults/plan.h"
 #include "tests/sim/invariants/invariant.h"
 #include "tests/sim/museum/mutant.h"
+#include "tests/sim/plans/operations.h"
 #include "tests/sim/plans/scenario.h"
 
 namespace quorate::sim {
@@ -21,30 +23,37 @@ struct Trial {
   const Scenario* scenario = nullptr;
   std::uint64_t seed = 1;
   Plan plan;
+  std::vector<Edit> edits = {};  // of the first cluster, in the order of their times
   const Mutant* mutant = nullptr;
-  const Counts* reference = nullptr;    // what a run without faults created and deleted
-  std::optional<Duration> length = {};  // another than the scenario's
+  std::shared_ptr<const Counts> reference = {};  // what a run without faults created and deleted
+  std::optional<Duration> length = {};           // another than the scenario's
 };
 
 struct Outcome {
   std::vector<Violation> violations;
   std::uint64_t steps = 0;
   Duration virtual_time{};
-  std::uint64_t trace_hash = 0;
+  // Of every step, every request to the API, every answer to a client and what is stored in the
+  // end: equal for equal trials.
+  std::uint64_t digest = 0;
   std::vector<Fate::Effect> effects;
   Counts counts;
   std::uint64_t acknowledged = 0;
   Duration converged_after{};  // since all is calm
   std::map<FaultKind, int> injected;
   std::map<std::string, std::uint64_t> evaluations;
+  std::map<std::string, std::uint64_t> edits;    // `replicas changed` -> how often accepted
+  std::map<std::string, std::uint64_t> refused;  // likewise
 
   [[nodiscard]] bool violates(std::string_view id) const;
 };
 
-// Runs it to its end: faults, calm, convergence, quiet. `tell` gets what is
-// worth reading.
-[[nodiscard]] Outcome run(const Trial& trial,
-                          const std::function<void(std::string_view)>& tell = {});
+// Gets what is worth reading, line by line.
+using Tell = std::function<void(std::string_view)>;
+
+// Runs it to its end: faults, calm, convergence, quiet. A broken invariant of the program itself (a
+// CHECK) is a violation, too.
+[[nodiscard]] Outcome run(const Trial& trial, const Tell& tell = {});
 
 // Whether the plan may destroy data, so that no more than freezing can be asked
 // for.

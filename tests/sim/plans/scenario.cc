@@ -54,114 +54,196 @@ std::vector<FaultKind> all_that_heals() {
   return out;
 }
 
-std::vector<Scenario> make_scenarios() {
-  std::vector<Scenario> out;
-  auto add = [&](Scenario scenario) { out.push_back(std::move(scenario)); };
-
+Scenario make_form() {
   Scenario form;
   form.name = "form";
   form.says = "three members form; then they are left alone";
   form.acts = {declare(0s, "c", plain_spec(3))};
   form.clusters = {"c"};
   form.faults = all_that_heals();
-  add(form);
+  return form;
+}
 
-  auto operators = form;
-  operators.name = "operators";
-  operators.says = "as form, but only operators and what they see go wrong";
-  operators.operators = 3;
-  operators.faults = kOfOperators;
-  add(operators);
+Scenario form_as(std::string name, std::string says) {
+  auto out = make_form();
+  out.name = std::move(name);
+  out.says = std::move(says);
+  return out;
+}
 
-  auto data = form;
-  data.name = "data";
-  data.says = "as form, and disks are emptied and damaged";
+// ---- What goes wrong differs ----
+
+Scenario make_operators() {
+  auto out = form_as("operators", "as form, but only operators and what they see go wrong");
+  out.operators = 3;
+  out.faults = kOfOperators;
+  return out;
+}
+
+Scenario make_data() {
+  auto out = form_as("data", "as form, and disks are emptied and damaged");
   for (auto kind : {FaultKind::kWipe, FaultKind::kWipeAndKill, FaultKind::kCorruptLog})
-    data.faults.push_back(kind);
-  add(data);
+    out.faults.push_back(kind);
+  return out;
+}
 
-  auto tls = form;
-  tls.name = "tls";
-  tls.says = "as form, with certificates";
-  tls.acts = {declare(0s, "c", {{"replicas", 3}})};
-  add(tls);
+// ---- What is declared differs ----
 
-  auto one = form;
-  one.name = "one";
-  one.says = "a single member";
-  one.acts = {declare(0s, "c", plain_spec(1))};
-  add(one);
+Scenario make_declared(std::string name, std::string says, json::Object spec) {
+  auto out = form_as(std::move(name), std::move(says));
+  out.acts = {declare(0s, "c", std::move(spec))};
+  return out;
+}
 
-  auto five = form;
-  five.name = "five";
-  five.says = "five members on three nodes";
-  five.acts = {declare(0s, "c", plain_spec(5))};
-  add(five);
-
-  auto memory = form;
-  memory.name = "pod-bound";
-  memory.says = "members whose data goes with their Pods";
+Scenario make_pod_bound() {
   auto bound = plain_spec(3);
   bound["storage"] = json::Object{{"emptyDir", json::Object()}};
-  memory.acts = {declare(0s, "c", std::move(bound))};
-  memory.pod_bound = true;
-  add(memory);
+  auto out =
+      make_declared("pod-bound", "members whose data goes with their Pods", std::move(bound));
+  out.pod_bound = true;
+  return out;
+}
 
-  auto edits = form;
-  edits.name = "edits";
-  edits.says =
-      "a version without an image is declared, then mended before "
-      "anything formed";
+Scenario make_edits() {
+  auto out = form_as("edits",
+                     "a version without an image is declared, then mended before anything formed");
   auto wrong = plain_spec(3);
   wrong["version"] = "3.6.14";
   auto right = plain_spec(3);
   right["version"] = "3.6.16";
-  edits.acts = {declare(0s, "c", std::move(wrong)), edit(30s, "c", std::move(right))};
-  edits.faults = kOfOperators;
-  add(edits);
-
-  auto grow = form;
-  grow.name = "grow";
-  grow.says = "one member becomes three";
-  grow.acts = {declare(0s, "c", plain_spec(1)), edit(40s, "c", plain_spec(3))};
-  add(grow);
-
-  auto shrink = form;
-  shrink.name = "shrink";
-  shrink.says = "five members become three, then one";
-  shrink.acts = {declare(0s, "c", plain_spec(5)), edit(40s, "c", plain_spec(3)),
-                 edit(100s, "c", plain_spec(1))};
-  add(shrink);
-
-  auto resize = form;
-  resize.name = "resize";
-  resize.says = "1, 3, 5, 3, 1 and 3 members, wanted one after the other whether reached or not";
-  resize.acts = {declare(0s, "c", plain_spec(1)), edit(30s, "c", plain_spec(3)),
-                 edit(70s, "c", plain_spec(5)),   edit(110s, "c", plain_spec(3)),
-                 edit(150s, "c", plain_spec(1)),  edit(190s, "c", plain_spec(3))};
-  add(resize);
-
-  auto heal = resize;
-  heal.name = "heal";
-  heal.says = "as resize, and a disk is emptied now and then";
-  heal.faults.push_back(FaultKind::kWipeAndKill);
-  add(heal);
-
-  auto deleted = form;
-  deleted.name = "delete";
-  deleted.says = "a cluster forms and is deleted";
-  deleted.acts.push_back(remove(60s, "c"));
-  deleted.clusters = {};
-  deleted.gone = {"c"};
-  add(deleted);
-
-  auto two = form;
-  two.name = "two";
-  two.says = "two clusters side by side";
-  two.acts.push_back(declare(1s, "d", plain_spec(3)));
-  two.clusters = {"c", "d"};
-  add(two);
+  out.acts = {declare(0s, "c", std::move(wrong)), edit(30s, "c", std::move(right))};
+  out.faults = kOfOperators;
   return out;
+}
+
+Scenario make_campaign() {
+  auto out = form_as("campaign",
+                     "the user edits whatever the resource has, well and badly, and in the end "
+                     "wants what was wanted first");
+  out.base = json::Value(plain_spec(3));
+  out.faults = kOfOperators;
+  return out;
+}
+
+Scenario make_certificates() {
+  auto out = make_declared("certificates", "leaves of an hour are renewed for three hours",
+                           {{"replicas", 3}});
+  out.setup = [](WorldOptions& options) { options.op.executor.leaf_lifetime = 1h; };
+  out.length = 3h;
+  out.faults = kOfOperators;
+  return out;
+}
+
+// ---- How many are wanted differs ----
+
+Scenario make_grow() {
+  auto out = form_as("grow", "one member becomes three");
+  out.acts = {declare(0s, "c", plain_spec(1)), edit(40s, "c", plain_spec(3))};
+  return out;
+}
+
+Scenario make_shrink() {
+  auto out = form_as("shrink", "five members become three, then one");
+  out.acts = {declare(0s, "c", plain_spec(5)), edit(40s, "c", plain_spec(3)),
+              edit(100s, "c", plain_spec(1))};
+  return out;
+}
+
+Scenario make_resize() {
+  auto out = form_as("resize",
+                     "1, 3, 5, 3, 1 and 3 members, wanted one after the other whether reached or "
+                     "not");
+  out.acts = {declare(0s, "c", plain_spec(1)), edit(30s, "c", plain_spec(3)),
+              edit(70s, "c", plain_spec(5)),   edit(110s, "c", plain_spec(3)),
+              edit(150s, "c", plain_spec(1)),  edit(190s, "c", plain_spec(3))};
+  return out;
+}
+
+Scenario make_heal() {
+  auto out = make_resize();
+  out.name = "heal";
+  out.says = "as resize, and a disk is emptied now and then";
+  out.faults.push_back(FaultKind::kWipeAndKill);
+  return out;
+}
+
+// ---- What is done differs ----
+
+Scenario make_delete() {
+  auto out = form_as("delete", "a cluster forms and is deleted");
+  out.acts.push_back(remove(60s, "c"));
+  out.clusters = {};
+  out.gone = {"c"};
+  return out;
+}
+
+Scenario make_two() {
+  auto out = form_as("two", "two clusters side by side");
+  out.acts.push_back(declare(1s, "d", plain_spec(3)));
+  out.clusters = {"c", "d"};
+  return out;
+}
+
+Scenario make_neighbour() {
+  auto out = form_as("neighbour", "a cluster forms beside one that cannot");
+  auto spec = plain_spec(5);
+  spec["version"] = "3.6.14";  // there is no such image
+  Act bad{0s, "declares bad", [spec = json::Value(std::move(spec))](World& world) {
+            auto declared = world.declare("bad", spec);
+            CHECK(declared.has_value(), "{}", declared.error().text());
+          }};
+  out.acts.insert(out.acts.begin(), std::move(bad));
+  out.hopeless = {"bad"};
+  out.faults = {FaultKind::kSlowNetwork, FaultKind::kDelayCalls, FaultKind::kDuplicateEvents};
+  out.expects = {{60s, "L12", "a cluster that cannot form holds another one up",
+                  [](World& world) { return world.converged("c"); }}};
+  return out;
+}
+
+bool clients_are_served(World& world) {
+  for (auto& client : world.clients())
+    if (!client->last_success() || world.now() - *client->last_success() > 20s) return false;
+  return true;
+}
+
+Scenario make_blackout() {
+  auto out = form_as("blackout", "all members and all operators go down; members come back alone");
+  out.acts.push_back({120s, "turns the lights off", [](World& world) {
+                        for (auto& replica : world.replicas()) replica->pause();
+                        for (auto& node : world.nodes()) node->power_off();
+                      }});
+  out.acts.push_back({150s, "turns the lights on", [](World& world) {
+                        for (auto& node : world.nodes()) node->power_on();
+                      }});
+  out.acts.push_back({300s, "wakes the operators", [](World& world) {
+                        for (auto& replica : world.replicas()) replica->resume();
+                      }});
+  out.expects = {
+      {290s, "L6", "the members are back, and clients are not served", clients_are_served}};
+  out.faults = {FaultKind::kLoseRequest, FaultKind::kLoseReply, FaultKind::kRefuseWrites,
+                FaultKind::kThrottle, FaultKind::kDuplicateEvents};
+  return out;
+}
+
+std::vector<Scenario> make_scenarios() {
+  return {make_form(),
+          make_operators(),
+          make_data(),
+          make_declared("tls", "as form, with certificates", {{"replicas", 3}}),
+          make_declared("one", "a single member", plain_spec(1)),
+          make_declared("five", "five members on three nodes", plain_spec(5)),
+          make_pod_bound(),
+          make_edits(),
+          make_campaign(),
+          make_certificates(),
+          make_grow(),
+          make_shrink(),
+          make_resize(),
+          make_heal(),
+          make_delete(),
+          make_two(),
+          make_neighbour(),
+          make_blackout()};
 }
 
 }  // namespace

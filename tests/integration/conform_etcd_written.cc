@@ -1,0 +1,195 @@
+// Scripts by hand: each about one fact.
+
+#include <optional>
+
+#include "tests/integration/conform_etcd_script.h"
+
+namespace quorate::conform {
+namespace {
+
+using K = Step::Kind;
+
+std::optional<std::string> next_minor(const std::string& version) {
+  if (version.starts_with("3.4.")) return "3.5.35";
+  if (version.starts_with("3.5.")) return "3.6.16";
+  if (version.starts_with("3.6.")) return "3.7.3";
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<Script> written_scripts(const std::string& version) {
+  std::vector<Script> all;
+  auto script = [&](std::string name, int members, std::vector<Step> steps) {
+    Script made;
+    made.name = std::move(name);
+    made.version = version;
+    made.members = members;
+    made.steps = std::move(steps);
+    all.push_back(std::move(made));
+  };
+  script("a member is asked how it is", 1, {{K::kStatus, 0, 0, {}}});
+  script("grow to two and shrink", 1,
+         {{K::kPut, 0, 0, "k0"},
+          {K::kAddLearner, 0, 1, {}},
+          {K::kPromote, 0, 1, {}},
+          {K::kStartExisting, 1, 0, {}},
+          {K::kStatus, 1, 0, {}},
+          {K::kList, 1, 0, {}},
+          {K::kGetLocal, 1, 0, "k0"},
+          {K::kPromote, 0, 1, {}},
+          {K::kList, 1, 0, {}},
+          {K::kGet, 1, 0, "k0"},
+          {K::kRemove, 0, 1, {}},
+          {K::kList, 0, 0, {}},
+          {K::kStart, 1, 0, {}},
+          {K::kRemove, 0, 0, {}}});
+  script("a minority goes and comes back", 3,
+         {{K::kPut, 0, 0, "k0"},
+          {K::kKill, 2, 0, {}},
+          {K::kPut, 1, 0, "k1"},
+          {K::kGet, 2, 0, "k1"},
+          {K::kKill, 1, 0, {}},
+          {K::kPut, 0, 0, "k2"},
+          {K::kGetLocal, 0, 0, "k1"},
+          {K::kList, 0, 0, {}},
+          {K::kAlarms, 0, 0, {}},
+          {K::kStart, 1, 0, {}},
+          {K::kPut, 1, 0, "k2"},
+          {K::kStart, 2, 0, {}},
+          {K::kGet, 2, 0, "k2"},
+          {K::kHashes, 0, 0, {}}});
+  script("an emptied member among its peers, who remember it", 3,
+         {{K::kPut, 0, 0, "k0"},
+          {K::kMoveLeader, 0, 2, {}},
+          {K::kKill, 1, 0, {}},
+          {K::kWipe, 1, 0, {}},
+          {K::kStartNew, 1, 0, {}},
+          {K::kGet, 0, 0, "k0"},
+          {K::kStartExisting, 1, 0, {}},
+          {K::kList, 0, 0, {}}});
+  script("an emptied member under a leader that never knew it", 3,
+         {{K::kPut, 0, 0, "k0"},
+          {K::kKill, 1, 0, {}},
+          {K::kMoveLeader, 0, 2, {}},
+          {K::kMoveLeader, 0, 0, {}},
+          {K::kMoveLeader, 0, 2, {}},
+          {K::kWipe, 1, 0, {}},
+          {K::kStartExisting, 1, 0, {}},
+          {K::kGet, 1, 0, "k0"},
+          {K::kList, 1, 0, {}},
+          {K::kHashes, 0, 0, {}}});
+  script("everybody is stopped and started", 3,
+         {{K::kPut, 0, 0, "k0"},
+          {K::kStop, 0, 0, {}},
+          {K::kStop, 1, 0, {}},
+          {K::kStop, 2, 0, {}},
+          {K::kStart, 2, 0, {}},
+          {K::kGetLocal, 2, 0, "k0"},
+          {K::kStart, 0, 0, {}},
+          {K::kGet, 0, 0, "k0"},
+          {K::kPut, 2, 0, "k1"},
+          {K::kHashes, 0, 0, {}}});
+  script("a member hangs", 3,
+         {{K::kPut, 0, 0, "k0"},
+          {K::kPause, 2, 0, {}},
+          {K::kPut, 0, 0, "k1"},
+          {K::kGet, 2, 0, "k1"},
+          {K::kResume, 2, 0, {}},
+          {K::kGet, 2, 0, "k1"},
+          {K::kHashes, 0, 0, {}}});
+  script("nobody hears anybody", 3,
+         {{K::kPut, 0, 0, "k0"},
+          {K::kCut, 0, 0, {}},
+          {K::kPut, 0, 0, "k1"},
+          {K::kGet, 1, 0, "k0"},
+          {K::kGetLocal, 1, 0, "k0"},
+          {K::kList, 2, 0, {}},
+          {K::kStatus, 2, 0, {}},
+          {K::kHeal, 0, 0, {}},
+          {K::kGet, 0, 0, "k1"},
+          {K::kPut, 1, 0, "k1"},
+          {K::kGet, 2, 0, "k1"},
+          {K::kHashes, 0, 0, {}}});
+  script("a learner that cannot hear its voter", 1,
+         {{K::kPut, 0, 0, "k0"},
+          {K::kAddLearner, 0, 1, {}},
+          {K::kStartExisting, 1, 0, {}},
+          {K::kCut, 0, 0, {}},
+          {K::kPut, 0, 0, "k0"},
+          {K::kGet, 0, 0, "k0"},
+          {K::kHeal, 0, 0, {}},
+          {K::kPromote, 0, 1, {}},
+          {K::kGet, 1, 0, "k0"},
+          {K::kList, 1, 0, {}}});
+  script("defragmented, one after the other", 3,
+         {{K::kPut, 0, 0, "k0"},
+          {K::kCompact, 0, 0, {}},
+          {K::kDefragment, 0, 0, {}},
+          {K::kDefragment, 1, 0, {}},
+          {K::kKill, 2, 0, {}},
+          {K::kDefragment, 2, 0, {}},
+          {K::kGet, 0, 0, "k0"},
+          {K::kStart, 2, 0, {}},
+          {K::kHashes, 0, 0, {}}});
+  script("nobody may do anything without a name", 1,
+         {{K::kPut, 0, 0, "k0"},
+          {K::kAuth, 0, 0, {}},
+          {K::kPut, 0, 0, "k0"},
+          {K::kGet, 0, 0, "k0"},
+          {K::kGetLocal, 0, 0, "k0"},
+          {K::kDelete, 0, 0, "k0"},
+          {K::kStatus, 0, 0, {}},
+          {K::kList, 0, 0, {}},
+          {K::kAlarms, 0, 0, {}},
+          {K::kDefragment, 0, 0, {}},
+          {K::kSnapshot, 0, 0, {}},
+          {K::kAddLearner, 0, 1, {}},
+          {K::kRemoveUnknown, 0, 0, {}},
+          {K::kMoveLeader, 0, 0, {}},
+          {K::kStop, 0, 0, {}},
+          {K::kStart, 0, 0, {}},
+          {K::kPut, 0, 0, "k0"}});
+  script("restored under the same and under another token", 1,
+         {{K::kPut, 0, 0, "k0"},
+          {K::kPut, 0, 0, "k1"},
+          {K::kSnapshot, 0, 0, {}},
+          {K::kPut, 0, 0, "k2"},
+          {K::kRestore, 0, 1, "another"},
+          {K::kGet, 1, 0, "k1"},
+          {K::kGet, 1, 0, "k2"},
+          {K::kList, 1, 0, {}},
+          {K::kPut, 1, 0, "k2"}});
+  if (auto next = next_minor(version)) {
+    script("one goes ahead and comes back, then all go", 3,
+           {{K::kPut, 0, 0, "k0"},
+            {K::kUpgrade, 0, 0, *next},
+            {K::kStatus, 0, 0, {}},
+            {K::kPut, 0, 0, "k1"},
+            {K::kClusterVersion, 0, 0, {}},
+            {K::kUpgrade, 0, 0, version},
+            {K::kStatus, 0, 0, {}},
+            {K::kGet, 0, 0, "k1"},
+            {K::kUpgrade, 0, 0, *next},
+            {K::kUpgrade, 1, 0, *next},
+            {K::kUpgrade, 2, 0, *next},
+            {K::kClusterVersion, 0, 0, {}},
+            {K::kClusterVersion, 2, 0, {}},
+            {K::kUpgrade, 0, 0, version},
+            {K::kPut, 1, 0, "k2"},
+            {K::kHashes, 0, 0, {}}});
+  }
+  script("a full database", 1,
+         {{K::kFill, 0, 0, {}},
+          {K::kAlarms, 0, 0, {}},
+          {K::kPut, 0, 0, "k0"},
+          {K::kGet, 0, 0, "k0"},
+          {K::kDelete, 0, 0, "fill"},
+          {K::kTidy, 0, 0, {}},
+          {K::kAlarms, 0, 0, {}},
+          {K::kPut, 0, 0, "k0"}});
+  all.back().flags = {"--quota-backend-bytes=8388608"};
+  return all;
+}
+
+}  // namespace quorate::conform
