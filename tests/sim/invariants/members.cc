@@ -46,8 +46,7 @@ std::optional<std::size_t> voters(Truth& truth, const Uid& cluster) {
   return members.front()->member()->state().membership.voters().size();
 }
 
-// Whether the cluster's leader lists a member of this name; absent if nobody
-// leads.
+// Whether the cluster's leader lists a member of this name; absent if nobody leads.
 std::optional<bool> is_listed(Truth& truth, const Uid& cluster, const std::string& name) {
   const auto* leader = truth.settled_leader(cluster);
   if (!leader) return std::nullopt;
@@ -280,9 +279,11 @@ Invariant s8_pod_after_member() {
           findings.evaluated("S8");
           auto member = spoken.key.name;
           if (member.starts_with("data-")) member = member.substr(5);
-          const bool listed = is_listed(truth, lineage->uid, member).value_or(true);
+          // By the leader: who was removed may not know it.
+          const auto listed = is_listed(truth, lineage->uid, member);
+          if (!listed) return;
           const bool runs = truth.world().process_of(spoken.key) != nullptr;
-          if (listed && (!pod || runs))
+          if (*listed && (!pod || runs))
             findings.broken("S8", fmt::format("{} deleted {} {} of a member that is listed",
                                               entry.actor, spoken.plural, spoken.key.text()));
         });

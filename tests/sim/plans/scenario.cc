@@ -116,38 +116,6 @@ Scenario make_edits() {
   return out;
 }
 
-// ---- Members come and go ----
-
-Scenario make_grow() {
-  auto out = form_as("grow", "one member becomes three");
-  out.acts = {declare(0s, "c", plain_spec(1)), edit(40s, "c", plain_spec(3))};
-  return out;
-}
-
-Scenario make_shrink() {
-  auto out = form_as("shrink", "five members become three, then one");
-  out.acts = {declare(0s, "c", plain_spec(5)), edit(40s, "c", plain_spec(3)),
-              edit(100s, "c", plain_spec(1))};
-  return out;
-}
-
-Scenario make_resize() {
-  auto out = form_as(
-      "resize", "1, 3, 5, 3, 1 and 3 members, wanted one after the other whether reached or not");
-  out.acts = {declare(0s, "c", plain_spec(1)), edit(30s, "c", plain_spec(3)),
-              edit(70s, "c", plain_spec(5)),   edit(110s, "c", plain_spec(3)),
-              edit(150s, "c", plain_spec(1)),  edit(190s, "c", plain_spec(3))};
-  return out;
-}
-
-Scenario make_heal() {
-  auto out = make_resize();
-  out.name = "heal";
-  out.says = "as resize, and a disk is emptied now and then";
-  out.faults.push_back(FaultKind::kWipeAndKill);
-  return out;
-}
-
 Scenario make_campaign() {
   auto out = form_as("campaign",
                      "the user edits whatever the resource has, well and badly, and in the end "
@@ -163,6 +131,39 @@ Scenario make_certificates() {
   out.setup = [](WorldOptions& options) { options.op.executor.leaf_lifetime = 1h; };
   out.length = 3h;
   out.faults = kOfOperators;
+  return out;
+}
+
+// ---- How many are wanted differs ----
+
+Scenario make_grow() {
+  auto out = form_as("grow", "one member becomes three");
+  out.acts = {declare(0s, "c", plain_spec(1)), edit(40s, "c", plain_spec(3))};
+  return out;
+}
+
+Scenario make_shrink() {
+  auto out = form_as("shrink", "five members become three, then one");
+  out.acts = {declare(0s, "c", plain_spec(5)), edit(40s, "c", plain_spec(3)),
+              edit(100s, "c", plain_spec(1))};
+  return out;
+}
+
+Scenario make_resize() {
+  auto out = form_as("resize",
+                     "1, 3, 5, 3, 1 and 3 members, wanted one after the other whether reached or "
+                     "not");
+  out.acts = {declare(0s, "c", plain_spec(1)), edit(30s, "c", plain_spec(3)),
+              edit(70s, "c", plain_spec(5)),   edit(110s, "c", plain_spec(3)),
+              edit(150s, "c", plain_spec(1)),  edit(190s, "c", plain_spec(3))};
+  return out;
+}
+
+Scenario make_heal() {
+  auto out = make_resize();
+  out.name = "heal";
+  out.says = "as resize, and a disk is emptied now and then";
+  out.faults.push_back(FaultKind::kWipeAndKill);
   return out;
 }
 
@@ -233,12 +234,12 @@ std::vector<Scenario> make_scenarios() {
           make_declared("five", "five members on three nodes", plain_spec(5)),
           make_pod_bound(),
           make_edits(),
+          make_campaign(),
+          make_certificates(),
           make_grow(),
           make_shrink(),
           make_resize(),
           make_heal(),
-          make_campaign(),
-          make_certificates(),
           make_delete(),
           make_two(),
           make_neighbour(),
