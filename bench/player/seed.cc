@@ -18,7 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kCalm = 3s;  // without a write: nothing more is to come
-constexpr auto kStuck = 10min;
+constexpr auto kStuck = 1h;
 constexpr int kSeedWorkers = 64;
 
 void create(apiserver::Server& server, const char* version, const char* kind, json::Object object) {

@@ -8,6 +8,7 @@
 #include "apiserver/verbs.h"
 #include "apiserver/views.h"
 #include "base/strings.h"
+#include "json/quantity.h"
 
 namespace quorate::apiserver {
 
@@ -69,6 +70,23 @@ bool deletes_now(const json::Value& object, const json::Value& old, bool is_name
   return !grace || *grace == 0;
 }
 
+// A claim grows where its class says that it may.
+Outcome<void> check_growth(const Storage& storage, const Registry::BuiltIn& kinds,
+                           const json::Value& claim, const json::Value& old) {
+  const auto size = [](const json::Value& object) {
+    const auto* found = json::find(object, "/spec/resources/requests/storage");
+    const auto quantity = found ? json::Quantity::from_json(*found) : json::Quantity();
+    return quantity.value_or(json::Quantity());
+  };
+  if (!(size(old) < size(claim))) return {};
+  const std::string name(json::text_or(claim, "/spec/storageClassName", ""));
+  const auto record = storage.find(*kinds.storage_classes, {"", name});
+  if (record && json::flag_at(record->value(), "/allowVolumeExpansion").value_or(false)) return {};
+  return fail(forbidden(kinds.claims->resource(), name_of(claim),
+                        "only dynamically provisioned pvc can be resized and the storageclass that "
+                        "provisions the pvc must support resize"));
+}
+
 }  // namespace
 
 Outcome<Written> Verbs::update(const Kind& kind, const ObjectKey& key, json::Value object,
@@ -88,7 +106,7 @@ Outcome<Written> Verbs::update_decoded(const Target& target, json::Value object,
   if (!record && !may_create) return fail(not_found(kind.resource(), key.name));
   TRY(check_uid(kind, key, uid_of(object), record ? uid_of(old) : "", options.dry_run));
   if (!record) {
-    metadata_of(object).stable_erase("resourceVersion");
+    if (!options.dry_run) metadata_of(object).stable_erase("resourceVersion");
     track_update(object, nullptr, kind.rules->schema(), writer(kind, options),
                  kind.rules->reset_fields(""));
     return store_new(kind, key.ns, std::move(object), options);
@@ -140,6 +158,8 @@ Outcome<Written> Verbs::store_change(const Target& target, json::Value object,
   for (auto& error : kind.rules->validate_update(object, old, options.subresource))
     errors.push_back(std::move(error));
   if (!errors.empty()) return fail(invalid(kind.stored().kind_name(), key.name, errors));
+  if (&kind == registry_.built_in().claims && options.subresource.empty())
+    TRY(check_growth(storage_, registry_.built_in(), object, old));
   auto warnings = kind.rules->warnings(object, &old);
 
   if (deletes_now(object, old, &kind == registry_.built_in().namespaces)) {

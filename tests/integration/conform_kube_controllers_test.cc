@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "apiserver/controllers.h"
 #include "conform_kube_known.h"
@@ -18,6 +19,7 @@ namespace {
 using Played = std::vector<Result<Snapshots>>;
 
 constexpr std::size_t kSideBySide = 100;  // nearly all of it is waiting
+constexpr std::chrono::hours kLong(1);    // the node says nothing, and is not missed
 
 Task<Result<Played>> play_all(rt::Runtime runtime, kube::Api& api,
                               const std::vector<Script>& scripts) {
@@ -30,7 +32,7 @@ Task<Result<Played>> play_all(rt::Runtime runtime, kube::Api& api,
 Task<Result<Played>> play_beside(rt::Runtime runtime, OurKube& ours,
                                  const std::vector<Script>& scripts) {
   apiserver::Controllers controllers(runtime, ours.server().verbs(),
-                                     {.nodes = {}, .schedules = false});
+                                     {.nodes = {.grace = kLong}, .schedules = false});
   rt::TaskGroup group(runtime);
   group.spawn("controllers", controllers.run());
   auto played = co_await play_all(runtime, ours.api(), scripts);
@@ -43,6 +45,7 @@ Played play_on_real(const std::vector<Script>& scripts) {
   rt::Loop loop;
   RealKube real(loop);
   // Started when our kinds are there, so that its garbage collector knows them.
+  real.cluster().controller_manager().add_flag("--node-monitor-grace-period=3600s");
   real.cluster().controller_manager().start();
   real.cluster().controller_manager().wait_ready();
   return loop.run(play_all(loop.runtime(), real.api(), scripts)).value();

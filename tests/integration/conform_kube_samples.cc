@@ -165,7 +165,7 @@ void add_storage_and_nodes(std::vector<Sample>& out) {
                 ["/spec/resources/requests/storage","3Gi"],
                 ["/spec/resources/requests/storage","-1"],["/spec/storageClassName","other"],
                 ["/spec/volumeName","v"],["/spec/accessModes",[]],["/spec/volumeMode","Block"],
-                ["/spec/nonsense",1]])",
+                ["/metadata/annotations/more","m"]])",
                                R"([["/phase","Bound"],["/capacity/storage","1Gi"],
                 ["/accessModes",["ReadWriteOnce"]],["/phase",3]])"}),
                          2));

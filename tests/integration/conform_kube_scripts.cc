@@ -282,7 +282,7 @@ std::vector<Script> namespace_scripts() {
         {request("DELETE", at(kPods, "p"), {{"gracePeriodSeconds", 0}}),
          merge(at(kConfigMaps, "b"), R"({"metadata":{"finalizers":null}})")}},
        // The real controller begins after five seconds, and looks again after sixteen.
-       70},
+       22},
   };
 }
 

@@ -13,8 +13,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kLook = 300ms;  // between two looks
-constexpr auto kPatience = 60s;
+constexpr auto kLook = 1s;  // between two looks
+constexpr auto kPatience = 300s;
 
 constexpr std::pair<const char*, const char*> kCollections[] = {
     {"pods", "/api/v1"},

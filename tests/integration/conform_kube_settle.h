@@ -16,7 +16,7 @@ namespace quorate::conform {
 struct Script {
   std::string name;
   std::vector<std::vector<Step>> phases;
-  int quiet_looks = 5;  // three a second, that show the same: everybody is at rest
+  int quiet_looks = 3;  // one a second, that show the same: everybody is at rest
 };
 // What scripts take to be there: a node that Pods say they are on.
 [[nodiscard]] std::vector<Step> common_ground();
