@@ -124,9 +124,10 @@ void each_field(Visit& visit, ClaimView& view) {
 template <class Visit>
 void each_field(Visit& visit, PodView& view) {
   auto& [meta, cluster, controller, identity, first_pod, formation_open, initial_cluster, rendered,
-         voter, serving, phase, ready, unschedulable, node, ip, install, etcd] = view;
+         voter, serving, phase, ready, unschedulable, unschedulable_since, node, ip, install,
+         etcd] = view;
   visit(meta, cluster, controller, identity, first_pod, formation_open, initial_cluster, rendered,
-        voter, serving, phase, ready, unschedulable, node, ip, install, etcd);
+        voter, serving, phase, ready, unschedulable, unschedulable_since, node, ip, install, etcd);
 }
 template <class Visit>
 void each_field(Visit& visit, SharedView& view) {
