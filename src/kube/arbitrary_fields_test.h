@@ -77,6 +77,8 @@ class Filler {
       std::remove_cvref_t<decltype(value.value())> bare{};
       fill(bare);
       value = T(std::move(bare));
+    } else if constexpr (TimeSpan<T>) {
+      value = T(static_cast<std::int64_t>(any_number()));
     } else if constexpr (TimePoint<T>) {
       value = T(typename T::duration(static_cast<std::int64_t>(any_number())));
     } else if constexpr (Textual<T>) {
@@ -116,6 +118,8 @@ class Lister {
       for (auto& element : value) list(element);
     } else if constexpr (StrongId<Bare>) {
       list(value.value());
+    } else if constexpr (TimeSpan<Bare>) {
+      text_ += fmt::format("{} ", value.count());
     } else if constexpr (TimePoint<Bare>) {
       text_ += fmt::format("{} ", value.time_since_epoch().count());
     } else if constexpr (Textual<Bare>) {

@@ -43,6 +43,11 @@ concept StrongId = requires(const T& id) { T(id.value()); };
 template <class T>
 concept TimePoint = requires(const T& time) { time.time_since_epoch().count(); };
 template <class T>
+concept TimeSpan = requires(const T& span) {
+  typename T::period;
+  span.count();
+};
+template <class T>
 concept Textual = requires(const T& value) {
   { value.text() } -> std::same_as<std::string>;
   T::parse(std::string_view());
@@ -81,6 +86,8 @@ class Packer {
       for (auto& element : value) put(element);
     } else if constexpr (StrongId<Bare>) {
       put(value.value());
+    } else if constexpr (TimeSpan<Bare>) {
+      put_signed(value.count());
     } else if constexpr (TimePoint<Bare>) {
       put_signed(value.time_since_epoch().count());
     } else if constexpr (Textual<Bare>) {
@@ -135,6 +142,8 @@ class Unpacker {
       std::remove_cvref_t<decltype(value.value())> bare{};
       get(bare);
       value = T(std::move(bare));
+    } else if constexpr (TimeSpan<T>) {
+      value = T(get_signed());
     } else if constexpr (TimePoint<T>) {
       value = T(typename T::duration(get_signed()));
     } else if constexpr (Textual<T>) {

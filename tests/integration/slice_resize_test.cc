@@ -133,9 +133,10 @@ TEST_F(Resize, HibernatesAndWakesWithEveryAcknowledgedWrite) {
   world().run(
       world().until(kube::kEtcdClusters, key("c"), 120s, "hibernated", [](const json::Value& live) {
         const auto generation = json::integer_at(live, "/metadata/generation");
-        return Look(json::text_or(live, "/status/phase", "") == "Hibernated" &&
-                        json::integer_at(live, "/status/observedGeneration") == generation,
-                    json::render(live));
+        return Look(
+            json::text_or(live, "/status/phase", "") == "Hibernated" &&
+                json::integer_at(live, "/status/observedGeneration").value_or(0) == generation,
+            json::render(live));
       }));
   for (const auto& [name, object] : world().run(world().look(ns_)))
     EXPECT_FALSE(name.starts_with("Pod ")) << name;
