@@ -94,12 +94,16 @@ JobController::Pods JobController::look(const json::Value& job, const WorkKey& w
       }
       if (!is_tracked(pod)) continue;
       ++(failed ? out.failed : out.succeeded);
+      if (failed) failures_[work] = now();
       release(std::move(pod));
     } else {
       if (is_pod_ready(pod)) ++out.ready;
       out.active.push_back(std::move(pod));
     }
   }
+  // One that is gone has left no trace of when it failed.
+  if (const auto seen = failures_.find(work); seen != failures_.end())
+    out.last_failure = seen->second;
   return out;
 }
 
@@ -259,7 +263,10 @@ void JobController::note_suspension(json::Value& job) {
 
 void JobController::reconcile(const WorkKey& work) {
   auto job = find(*work.kind, work.key);
-  if (!job || is_deleting(*job)) return release_all(work);
+  if (!job || is_deleting(*job)) {
+    failures_.erase(work);
+    return release_all(work);
+  }
   auto pods = look(*job, work);
   if (is_finished(*job)) return expire(work, *job);
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "apiserver/controller.h"
@@ -40,6 +41,8 @@ class JobController : public Controller {
   void note_suspension(json::Value& job);
   void count_running(const WorkKey& work, json::Value& job);
   void stop_pods(const WorkKey& work, const Pods& pods);
+
+  std::map<WorkKey, WallTime> failures_;  // when the latest was counted; pauses begin there
 };
 
 }  // namespace quorate::apiserver

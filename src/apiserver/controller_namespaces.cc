@@ -32,19 +32,25 @@ void NamespaceController::reconcile(const WorkKey& work) {
   (void)verbs().update(*work.kind, work.key, std::move(*object), as_writer("finalize"));
 }
 
+// Pods go first: what they may need stays until the last of them has gone.
 std::size_t NamespaceController::empty(const std::string& ns) {
+  if (const auto pods = empty_of(*kinds().pods, ns); pods > 0) return pods;
   std::size_t left = 0;
-  for (const auto& kind : verbs().registry().kinds()) {
-    if (!kind->namespaced || kind->stored_as) continue;
-    std::vector<std::pair<ObjectKey, bool>> found;
-    for (const auto& [key, record] : objects(*kind))
-      if (key.ns == ns) found.emplace_back(key, is_deleting(record->value()));
-    for (const auto& [key, going] : found) {
-      DeleteOptions options;
-      options.propagation = Propagation::kBackground;
-      if (!going) (void)verbs().remove(*kind, key, options);
-      if (verbs().storage().find(*kind, key)) ++left;
-    }
+  for (const auto& kind : verbs().registry().kinds())
+    if (kind->namespaced && !kind->stored_as) left += empty_of(*kind, ns);
+  return left;
+}
+
+std::size_t NamespaceController::empty_of(const Kind& kind, const std::string& ns) {
+  std::vector<std::pair<ObjectKey, bool>> found;
+  for (const auto& [key, record] : objects(kind))
+    if (key.ns == ns) found.emplace_back(key, is_deleting(record->value()));
+  std::size_t left = 0;
+  for (const auto& [key, going] : found) {
+    DeleteOptions options;
+    options.propagation = Propagation::kBackground;
+    if (!going) (void)verbs().remove(kind, key, options);
+    if (verbs().storage().find(kind, key)) ++left;
   }
   return left;
 }

@@ -15,6 +15,7 @@ class NamespaceController : public Controller {
   void reconcile(const WorkKey& work) override;
   // How many objects are left. Those that are not on their way are sent.
   std::size_t empty(const std::string& ns);
+  std::size_t empty_of(const Kind& kind, const std::string& ns);
   void give_account(const std::string& ns);
 };
 

@@ -328,7 +328,9 @@ void track_scale(json::Value& object, const json::Value& live, std::string_view 
     scale.time.clear();
     entries.push_back(std::move(scale));
   }
-  if (changed && owned) entries.push_back(std::move(own));
+  // None are not written in a Scale, and so are nobody's.
+  const bool some = json::integer_at(object, replicas).value_or(0) != 0;
+  if (changed && owned && some) entries.push_back(std::move(own));
   write_entries(object, entries);
 }
 

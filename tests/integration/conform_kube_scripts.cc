@@ -165,7 +165,8 @@ std::vector<Script> job_scripts() {
         {listed_pod_is(1, 0, "Succeeded")}}},
       {"job-fails",
        {{job("j", R"({"backoffLimit":0})")}, {get(kPods), listed_pod_is(1, 0, "Failed")}}},
-      {"job-retries", {{job("j")}, {get(kPods), listed_pod_is(1, 0, "Failed")}}},
+      // The next try comes after ten seconds.
+      {"job-retries", {{job("j")}, {get(kPods), listed_pod_is(1, 0, "Failed")}}, 14},
       {"job-suspended",
        {{job("j", R"({"suspend":true})")},
         {merge(at(kJobs, "j"), R"({"spec":{"suspend":false}})")},
@@ -185,7 +186,8 @@ std::vector<Script> job_scripts() {
         {get(kPods), listed_pod_is(1, 0, "Succeeded")}}},
       {"job-pod-deleted",
        {{job("j")},
-        {get(kPods), request("DELETE", fmt::format("{}/${{1:/items/0/metadata/name}}", kPods))}}},
+        {get(kPods), request("DELETE", fmt::format("{}/${{1:/items/0/metadata/name}}", kPods))}},
+       14},
   };
 }
 
@@ -207,7 +209,8 @@ std::vector<Script> endpoint_scripts() {
         {request("DELETE", at(kPods, "a"), {{"gracePeriodSeconds", 0}})}}},
       {"slice-finished",
        {{post(kServices, kService), pod("a"), pod_is("a", "10.1.0.1", true)},
-        {merge(at(kPods, "a") + "/status", R"({"status":{"phase":"Failed"}})")}}},
+        {merge(at(kPods, "a") + "/status", R"({"status":{"phase":"Failed",
+          "conditions":[{"type":"Ready","status":"False"}]}})")}}},
       {"slice-headless",
        {{post(kServices, R"({"metadata":{"name":"s"},"spec":{"clusterIP":"None",
          "publishNotReadyAddresses":true,"selector":{"app":"x"},
@@ -275,7 +278,7 @@ std::vector<Script> budget_scripts() {
 
 std::vector<Script> namespace_scripts() {
   return {
-      {"ns-empty", {{request("DELETE", "/api/v1/namespaces/$NS")}}},
+      {"ns-empty", {{request("DELETE", "/api/v1/namespaces/$NS")}}, 10},
       {"ns-full",
        {{config_map("a"), config_map("b", {}, {"x.io/keep"}), pod("p"), post(kServices, kService)},
         {request("DELETE", "/api/v1/namespaces/$NS")},

@@ -484,14 +484,14 @@ class Story {
     const auto start = get(all);
     last_ = send("POST", all, document(sample, "a"));
     std::size_t scale = get(path + "/scale");
-    int standing = 3;
+    std::vector<int> fresh = {9, 5, 2, 8, 1, 7, 4, 6};  // replicas that it never had
     const auto steps = 4 + below(6);
     for (std::size_t i = 0; i < steps; ++i) {
       // Never as it is: whether the owners of what stays are written anew is a matter of the
       // second.
-      auto replicas = pick<int>({0, 1, 2, 3, 5, 9, 10, -1});
-      if (replicas == standing) replicas = standing == 7 ? 8 : 7;
-      if (replicas >= 1 && replicas <= 9) standing = replicas;
+      const auto replicas =
+          fresh.empty() || chance(30) ? pick<int>({0, 10, -1}) : fresh[fresh.size() - 1];
+      std::erase(fresh, replicas);
       const auto query = fmt::format("?fieldManager=m{}", below(3));
       switch (below(6)) {
         case 0: {
