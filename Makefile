@@ -41,6 +41,10 @@ sim: bootstrap ## the operator in a simulated world (docs/simulator.md): ARGS="-
 bench: bootstrap ## figures beside the budgets of docs/budgets.md
 	@scripts/bench $(ARGS)
 
+.PHONY: fresh
+fresh: ## make demo in a Debian 12 root that has nothing but make and git (needs root); ARGS="make test" for another command
+	@scripts/fresh $(ARGS)
+
 .PHONY: fuzz
 fuzz: bootstrap ## run every fuzzer for SECONDS_EACH seconds (default 60)
 	@scripts/fuzz --seconds $${SECONDS_EACH:-60}
