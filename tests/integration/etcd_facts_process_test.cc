@@ -309,10 +309,10 @@ class NamedPeers {
 
   void start(const std::vector<std::string>& flags) {
     ++round_;
-    for (std::size_t i = 0; i < 3; ++i) {
-      if (processes_[i]->running()) processes_[i]->kill();
-      processes_[i]->launch({.argv = arguments(i, flags)});
-    }
+    // All of them end first: one of the round before would say that the new one has been there.
+    for (auto& process : processes_)
+      if (process->running()) process->kill();
+    for (std::size_t i = 0; i < 3; ++i) processes_[i]->launch({.argv = arguments(i, flags)});
   }
   bool healthy(std::size_t i) const {
     auto answer = http_get(metrics_[i], "/health");
