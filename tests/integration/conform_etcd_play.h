@@ -22,7 +22,7 @@
 // a time, and a busy machine makes the run longer and nothing else. Only what changes nothing is
 // repeated (and a put of the same value, and what was refused because it came too early); any other
 // call is made once.
-namespace quorate::conform {
+namespace quorate::conform_etcd {
 
 using namespace std::chrono_literals;
 
@@ -495,4 +495,4 @@ class Player {
   }
 };
 
-}  // namespace quorate::conform
+}  // namespace quorate::conform_etcd

@@ -6,7 +6,7 @@
 #include "tests/support/http_get.h"
 #include "tests/support/temp_dir.h"
 
-namespace quorate::conform {
+namespace quorate::conform_etcd {
 
 using namespace std::chrono_literals;
 
@@ -138,4 +138,4 @@ bool RealBackend::restore(std::size_t i, const std::string& token) {
   return (old ? cluster_->etcdctl(arguments) : cluster_->etcdutl(arguments)).ok();
 }
 
-}  // namespace quorate::conform
+}  // namespace quorate::conform_etcd

@@ -10,7 +10,7 @@
 #include "tests/integration/conform_etcd_script.h"
 #include "tests/support/etcd_fixture.h"
 
-namespace quorate::conform {
+namespace quorate::conform_etcd {
 
 // A cluster of real processes, formed when the constructor returns. Throws FixtureError.
 class RealBackend {
@@ -67,4 +67,4 @@ class RealBackend {
   std::set<std::size_t> started_;
 };
 
-}  // namespace quorate::conform
+}  // namespace quorate::conform_etcd

@@ -7,7 +7,7 @@
 #include <optional>
 #include <random>
 
-namespace quorate::conform {
+namespace quorate::conform_etcd {
 namespace {
 
 using K = Step::Kind;
@@ -300,4 +300,4 @@ Script generate_script(std::uint64_t seed, const std::string& version) {
   return Generator(seed, version).finish();
 }
 
-}  // namespace quorate::conform
+}  // namespace quorate::conform_etcd

@@ -5,7 +5,7 @@
 #include <vector>
 
 // Scripts that are played on real and on simulated etcd, and their generator.
-namespace quorate::conform {
+namespace quorate::conform_etcd {
 
 struct Step {
   enum class Kind {
@@ -69,4 +69,4 @@ std::vector<Script> written_scripts(const std::string& version);
 // By chance, the same for the same seed.
 Script generate_script(std::uint64_t seed, const std::string& version);
 
-}  // namespace quorate::conform
+}  // namespace quorate::conform_etcd

@@ -2,7 +2,7 @@
 
 #include "base/check.h"
 
-namespace quorate::conform {
+namespace quorate::conform_etcd {
 
 using namespace std::chrono_literals;
 
@@ -121,4 +121,4 @@ bool SimBackend::restore(std::size_t i, const std::string& token) {
   return etcdsim::restore_snapshot(*members_.at(i).volume, snapshot_, options).has_value();
 }
 
-}  // namespace quorate::conform
+}  // namespace quorate::conform_etcd

@@ -9,7 +9,7 @@
 #include "tests/integration/conform_etcd_script.h"
 #include "tests/sim/etcd/api.h"
 
-namespace quorate::conform {
+namespace quorate::conform_etcd {
 
 // A cluster of simulated members, formed when the constructor returns.
 class SimBackend {
@@ -68,4 +68,4 @@ class SimBackend {
   std::string snapshot_;
 };
 
-}  // namespace quorate::conform
+}  // namespace quorate::conform_etcd

@@ -19,7 +19,7 @@
 #include "tests/support/fixture_error.h"
 #include "tests/support/temp_dir.h"
 
-namespace quorate::conform {
+namespace quorate::conform_etcd {
 namespace {
 
 using Lines = std::vector<std::string>;
@@ -156,4 +156,4 @@ TEST(ConformEtcd, AnotherVersionIsNotTakenForTheSame) {
 }
 
 }  // namespace
-}  // namespace quorate::conform
+}  // namespace quorate::conform_etcd

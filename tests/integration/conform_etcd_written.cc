@@ -4,7 +4,7 @@
 
 #include "tests/integration/conform_etcd_script.h"
 
-namespace quorate::conform {
+namespace quorate::conform_etcd {
 namespace {
 
 using K = Step::Kind;
@@ -192,4 +192,4 @@ std::vector<Script> written_scripts(const std::string& version) {
   return all;
 }
 
-}  // namespace quorate::conform
+}  // namespace quorate::conform_etcd
