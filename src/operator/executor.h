@@ -89,6 +89,9 @@ class Executor {
   // Of exactly this version, which the plan saw.
   Task<Result<void>> remove(kube::Resource resource, plan::Victim victim,
                             std::optional<ResourceVersion> version, Pass& pass);
+  // The Pods, claims and records that the step names.
+  template <class Step>
+  Task<Result<void>> discard(Step step, Pass& pass);
 
   // One for every kind of step.
   Task<Result<void>> on(plan::ApplyShared step, Pass& pass);

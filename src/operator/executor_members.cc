@@ -23,15 +23,6 @@ Result<void> done(Result<T> answer, std::initializer_list<etcd::Reason> as_good_
   return fail(answer.error());
 }
 
-// The version in which an object was seen; nothing if it was not.
-template <class Facts>
-std::optional<ResourceVersion> version_of(const std::vector<Facts>& seen,
-                                          const plan::Victim& victim) {
-  for (const auto& one : seen)
-    if (one.name == victim.name && one.uid == victim.uid) return one.resource_version;
-  return std::nullopt;
-}
-
 }  // namespace
 
 Task<Result<etcd::Target>> Executor::reach(plan::Contact contact, rt::Deadline deadline,
@@ -74,19 +65,6 @@ Task<Result<void>> Executor::on(plan::RemoveMember step, Pass& pass) {
   CO_TRY(auto target, co_await reach(step.via, until, pass));
   auto removed = co_await members_.etcd.remove_member(target, step.id, until);
   co_return done(std::move(removed), {etcd::Reason::kMemberNotFound});
-}
-
-// As a formation that was given up: record last.
-Task<Result<void>> Executor::on(plan::DiscardMember step, Pass& pass) {
-  const auto& seen = pass.seen;
-  for (const auto& victim : step.pods)
-    CO_TRY(co_await remove(kube::kPods, victim, version_of(seen.pods, victim), pass));
-  for (const auto& victim : step.claims)
-    CO_TRY(co_await remove(kube::kPersistentVolumeClaims, victim, version_of(seen.claims, victim),
-                           pass));
-  for (const auto& victim : step.records)
-    CO_TRY(co_await remove(kube::kEtcdMembers, victim, version_of(seen.records, victim), pass));
-  co_return Result<void>();
 }
 
 }  // namespace quorate::op

@@ -147,9 +147,10 @@ Task<Result<void>> Executor::on(plan::AbandonFormation step, Pass& pass) {
   co_return Result<void>();
 }
 
-// Records last: while one is left, it says that this formation was given up, and nothing of it is
-// taken for anything else.
-Task<Result<void>> Executor::on(plan::DiscardFormation step, Pass& pass) {
+// Records last: while one is left, it says that this formation was given up, or this member
+// removed, and nothing of it is taken for anything else.
+template <class Step>
+Task<Result<void>> Executor::discard(Step step, Pass& pass) {
   const auto& seen = pass.seen;
   for (const auto& victim : step.pods)
     CO_TRY(co_await remove(kube::kPods, victim, version_of(seen.pods, victim), pass));
@@ -159,6 +160,14 @@ Task<Result<void>> Executor::on(plan::DiscardFormation step, Pass& pass) {
   for (const auto& victim : step.records)
     CO_TRY(co_await remove(kube::kEtcdMembers, victim, version_of(seen.records, victim), pass));
   co_return Result<void>();
+}
+
+Task<Result<void>> Executor::on(plan::DiscardFormation step, Pass& pass) {
+  return discard(std::move(step), pass);
+}
+
+Task<Result<void>> Executor::on(plan::DiscardMember step, Pass& pass) {
+  return discard(std::move(step), pass);
 }
 
 Task<Result<void>> Executor::on(plan::StopMembers step, Pass& pass) {
