@@ -214,13 +214,17 @@ void describe(Visitor& visit, const ClusterSpec*) {
               &ClusterSpec::replicas);
   visit.field({.name = "version",
                .text = "Version of etcd, 3.4 to 3.7, as in 3.6.16. Absent: the operator's default "
-                       "when the cluster is created; it stays at that. It cannot be changed yet "
-                       "once the cluster has formed."},
+                       "when the cluster is created; it stays at that. Once the cluster has "
+                       "formed, members are rolled from one patch version of a minor release to "
+                       "another; other changes are refused for now."},
               &ClusterSpec::version);
-  visit.field({.name = "image", .text = "The image of the members."}, &ClusterSpec::image);
+  visit.field({.name = "image", .text = "The image of the members. A change rolls them."},
+              &ClusterSpec::image);
   visit.field({.name = "storage", .text = "Where members keep their data.", .defaulted = true},
               &ClusterSpec::storage);
-  visit.field({.name = "resources", .text = "CPU and memory of each member.", .defaulted = true},
+  visit.field({.name = "resources",
+               .text = "CPU and memory of each member. A change rolls them.",
+               .defaulted = true},
               &ClusterSpec::resources);
   visit.field({.name = "tls", .text = "How connections are secured.", .defaulted = true},
               &ClusterSpec::tls);

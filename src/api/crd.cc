@@ -76,36 +76,6 @@ std::string same_or_both_absent(std::string_view field) {
       field);
 }
 
-// As what stands, if that is known. What was declared before the cluster had formed may differ from
-// what formed; going back to that must be possible.
-std::string as_stands(std::string_view field) {
-  return fmt::format(
-      "has(oldSelf.status.target) && has(oldSelf.status.target.{0}) && "
-      "self.spec.{0} == oldSelf.status.target.{0}",
-      field);
-}
-
-// Equal amounts, however they are written.
-std::string same_amount(std::string_view list, std::string_view field) {
-  auto have = [&](std::string_view object) {
-    return fmt::format("has({0}.spec.resources.{1}) && has({0}.spec.resources.{1}.{2})", object,
-                       list, field);
-  };
-  auto amount = [&](std::string_view object) {
-    return fmt::format("quantity(string({}.spec.resources.{}.{}))", object, list, field);
-  };
-  return fmt::format("(({0}) == ({1}) && (!({0}) || {2}.compareTo({3}) == 0))", have("self"),
-                     have("oldSelf"), amount("self"), amount("oldSelf"));
-}
-
-std::string same_resources() {
-  std::string out;
-  for (const char* list : {"requests", "limits"})
-    for (const char* field : {"cpu", "memory"})
-      out += (out.empty() ? "" : " && ") + same_amount(list, field);
-  return out;
-}
-
 json::Object make_rule(const std::string& rule, std::string_view message) {
   return {{"rule", rule}, {"message", message}};
 }
@@ -154,17 +124,16 @@ void put_spec_rules(json::Array& rules) {
                   fmt::format("spec.resources.limits.{} must be at least the request", field)));
 }
 
+// A version that is not declared is the one that was pinned when the cluster was made.
 void put_change_rules(json::Array& rules) {
-  auto unless_formed = [&](std::string_view field, const std::string& rule) {
-    rules.push_back(
-        make_rule(fmt::format("!({}) || {}", kFormed, rule),
-                  fmt::format("spec.{} cannot be changed yet once the cluster has formed", field)));
-  };
-  // A version that is not declared is the one that was pinned when the cluster was made.
-  unless_formed("version", fmt::format("!has(self.spec.version) || ({}) || ({})",
-                                       same_or_both_absent("version"), as_stands("version")));
-  unless_formed("image", "(" + same_or_both_absent("image") + ")");
-  unless_formed("resources", "(" + same_resources() + ")");
+  const std::string same_minor =
+      "has(oldSelf.status.target) && has(oldSelf.status.target.version) && "
+      "self.spec.version.split('.')[1] == oldSelf.status.target.version.split('.')[1]";
+  rules.push_back(
+      make_rule(fmt::format("!({}) || !has(self.spec.version) || ({}) || ({})", kFormed,
+                            same_or_both_absent("version"), same_minor),
+                "spec.version of a formed cluster can be changed to another patch version of the "
+                "same minor release alone, for now"));
 }
 
 json::Array make_cluster_rules() {

@@ -78,6 +78,8 @@ inline constexpr std::string_view kAnnotationRendered = "quorate.io/rendered";
 // On Services and the budget: the fingerprint of the fields that we own, to notice edits by others.
 inline constexpr std::string_view kAnnotationOwned = "quorate.io/owned";
 // On a Pod that was made for a volume that had never been in a Pod.
+// On a Pod whose image was changed in place: how often its container had restarted by then.
+inline constexpr std::string_view kAnnotationReimagedAt = "quorate.io/reimaged-at-restart";
 inline constexpr std::string_view kAnnotationFirstPod = "quorate.io/first-pod";
 
 // ---- Ports ----

@@ -120,10 +120,6 @@ void check_limit(std::string_view name, const Quantity& request,
 
 // ---- Changes ----
 
-std::string shown(const std::optional<Quantity>& quantity) {
-  return quantity ? quantity->text() : "none";
-}
-
 void check_storage_change(const StorageSpec& before, const StorageSpec& after, Problems& problems) {
   auto kind = [](const StorageSpec& storage) { return storage.claim ? "claim" : "emptyDir"; };
   if (before.claim.has_value() != after.claim.has_value()) {
@@ -169,24 +165,13 @@ void check_tls_change(std::string_view side, const TlsSide& before, const TlsSid
                    enum_name(before.mode), enum_name(after.mode), enum_name(before.mode))});
 }
 
-// What would need members to be rolled.
-void check_formed_change(const ClusterSpec& before, const ClusterSpec& after, Problems& problems) {
-  if (before.version && after.version && before.version != after.version)
-    problems.push_back(
-        {"spec.version",
-         fmt::format("cannot be changed from {} to {} yet: the cluster has formed; "
-                     "go back to {}",
-                     before.version->text(), after.version->text(), before.version->text())});
-  if (before.image != after.image)
-    problems.push_back(
-        {"spec.image", "cannot be changed yet: the cluster has formed; go back to what it was"});
-  if (before.resources != after.resources)
-    problems.push_back(
-        {"spec.resources",
-         fmt::format("cannot be changed yet: the cluster has formed; go back to requests cpu {}, "
-                     "memory {} and limits cpu {}, memory {}",
-                     before.resources.requests.cpu.text(), before.resources.requests.memory.text(),
-                     shown(before.resources.limits.cpu), shown(before.resources.limits.memory))});
+void check_version_change(const ClusterSpec& before, const ClusterSpec& after, Problems& problems) {
+  if (!before.version || !after.version || before.version->minor == after.version->minor) return;
+  problems.push_back(
+      {"spec.version",
+       fmt::format("cannot be changed from {} to {} yet: the cluster has formed, and goes from one "
+                   "patch version to another alone; write a version 3.{}.x",
+                   before.version->text(), after.version->text(), before.version->minor)});
 }
 
 }  // namespace
@@ -217,7 +202,7 @@ Problems validate_change(const ClusterSpec& before, const ClusterSpec& after, bo
   check_storage_change(before.storage, after.storage, problems);
   check_tls_change("peer", before.tls.peer, after.tls.peer, problems);
   check_tls_change("client", before.tls.client, after.tls.client, problems);
-  if (formed) check_formed_change(before, after, problems);
+  if (formed) check_version_change(before, after, problems);
   return problems;
 }
 

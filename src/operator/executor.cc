@@ -168,6 +168,8 @@ std::vector<std::string> targets_of(const plan::Step& step) {
   if (const auto* s = std::get_if<plan::ReplaceUnformedPod>(&step)) add({s->pod});
   if (const auto* s = std::get_if<plan::StopMembers>(&step)) add(s->records);
   if (const auto* s = std::get_if<plan::StopPods>(&step)) add(s->pods);
+  if (const auto* s = std::get_if<plan::RestartMember>(&step)) add({s->pod});
+  if (const auto* s = std::get_if<plan::ReimageMember>(&step)) add({s->pod});
   if (const auto* s = std::get_if<plan::DiscardMember>(&step)) {
     add(s->pods);
     add(s->claims);
@@ -245,13 +247,14 @@ Task<Result<void>> Executor::create(kube::Resource resource, json::Value object,
 }
 
 Task<Result<void>> Executor::patch(kube::Resource resource, std::string name, Uid uid,
-                                   json::Object body, kube::StoreBase& store, Pass& pass) {
+                                   json::Object body, kube::StoreBase& store, Pass& pass,
+                                   kube::PatchKind kind) {
   auto& metadata = body["metadata"];
   if (!metadata.is_object()) metadata = json::Object();
   metadata.as_object()["uid"] = uid.value();
   CO_TRY(auto until, deadline());
-  CO_TRY(auto patched, co_await client_.patch(resource, {pass.owner.key.ns, std::move(name)},
-                                              kube::PatchKind::kMerge, std::move(body), until));
+  CO_TRY(auto patched, co_await client_.patch(resource, {pass.owner.key.ns, std::move(name)}, kind,
+                                              std::move(body), until));
   wrote(store, patched, pass);
   co_return Result<void>();
 }

@@ -83,7 +83,8 @@ class Executor {
   Task<Result<void>> create(kube::Resource resource, json::Value object, kube::StoreBase& store,
                             Pass& pass);
   Task<Result<void>> patch(kube::Resource resource, std::string name, Uid uid, json::Object body,
-                           kube::StoreBase& store, Pass& pass);
+                           kube::StoreBase& store, Pass& pass,
+                           kube::PatchKind kind = kube::PatchKind::kMerge);
   using RecordChange = std::function<void(api::MemberSpec&)>;
   Task<Result<void>> change_record(std::string name, Uid uid, RecordChange change, Pass& pass);
   // Of exactly this version, which the plan saw.
@@ -113,6 +114,8 @@ class Executor {
   Task<Result<void>> on(plan::ReplaceUnformedPod step, Pass& pass);
   Task<Result<void>> on(plan::StopMembers step, Pass& pass);
   Task<Result<void>> on(plan::StopPods step, Pass& pass);
+  Task<Result<void>> on(plan::RestartMember step, Pass& pass);
+  Task<Result<void>> on(plan::ReimageMember step, Pass& pass);
   Task<Result<void>> on(plan::NoteRole step, Pass& pass);
   Task<Result<void>> on(plan::NoteLastOrdinal step, Pass& pass);
   Task<Result<void>> on(plan::SetVoter step, Pass& pass);

@@ -187,4 +187,23 @@ Task<Result<void>> Executor::on(plan::ReplaceUnformedPod step, Pass& pass) {
   return remove(kube::kPods, step.pod, version_of(pass.seen.pods, step.pod), pass);
 }
 
+Task<Result<void>> Executor::on(plan::RestartMember step, Pass& pass) {
+  return remove(kube::kPods, step.pod, version_of(pass.seen.pods, step.pod), pass);
+}
+
+Task<Result<void>> Executor::on(plan::ReimageMember step, Pass& pass) {
+  const auto version = version_of(pass.seen.pods, step.pod);
+  if (!version)
+    co_return fail(Code::kConflict, "Pod " + step.pod.name + " is not the one that the plan saw");
+  json::Object annotations{
+      {std::string(api::kAnnotationRendered), step.rendered},
+      {std::string(api::kAnnotationReimagedAt), std::to_string(step.restarts)}};
+  auto body = metadata("annotations", std::move(annotations));
+  body["metadata"].as_object()["resourceVersion"] = version->value();
+  json::Object container{{"name", std::string(api::kEtcdContainer)}, {"image", step.image}};
+  body["spec"] = json::Object{{"containers", json::Array{std::move(container)}}};
+  co_return co_await patch(kube::kPods, step.pod.name, step.pod.uid, std::move(body), caches_.pods,
+                           pass, kube::PatchKind::kStrategic);
+}
+
 }  // namespace quorate::op

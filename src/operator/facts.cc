@@ -72,6 +72,7 @@ std::optional<plan::PodFacts> pod_facts(const PodView& view, std::string_view cl
   facts.formation_open = view.formation_open;
   facts.initial_cluster = view.initial_cluster;
   facts.rendered = view.rendered;
+  facts.reimaged_at = view.reimaged_at;
   facts.voter = view.voter;
   facts.serving = view.serving;
   facts.phase = view.phase;

@@ -3,6 +3,7 @@
 #include "api/codec.h"
 #include "api/names.h"
 #include "base/bytes.h"
+#include "base/strings.h"
 #include "json/timestamp.h"
 #include "pki/certificate.h"
 #include "pki/digest.h"
@@ -148,6 +149,7 @@ void take_marks(const Marks& marks, PodView& out) {
   out.initial_cluster =
       plan::initial_cluster_fingerprint(text_of(marks.annotations, api::kAnnotationInitialCluster));
   out.rendered = text_of(marks.annotations, api::kAnnotationRendered);
+  out.reimaged_at = parse_integer(text_of(marks.annotations, api::kAnnotationReimagedAt));
   out.voter = is_true(marks.labels, api::kLabelVoter);
   out.serving = is_true(marks.labels, api::kLabelServing);
 }

@@ -57,6 +57,7 @@ struct PodView {
   bool formation_open = false;
   std::string initial_cluster;  // fingerprint
   std::string rendered;
+  std::optional<std::int64_t> reimaged_at;
   bool voter = false;
   bool serving = false;
   plan::PodPhase phase = plan::PodPhase::kUnknown;
@@ -124,10 +125,11 @@ void each_field(Visit& visit, ClaimView& view) {
 template <class Visit>
 void each_field(Visit& visit, PodView& view) {
   auto& [meta, cluster, controller, identity, first_pod, formation_open, initial_cluster, rendered,
-         voter, serving, phase, ready, unschedulable, unschedulable_since, node, ip, install,
-         etcd] = view;
+         reimaged_at, voter, serving, phase, ready, unschedulable, unschedulable_since, node, ip,
+         install, etcd] = view;
   visit(meta, cluster, controller, identity, first_pod, formation_open, initial_cluster, rendered,
-        voter, serving, phase, ready, unschedulable, unschedulable_since, node, ip, install, etcd);
+        reimaged_at, voter, serving, phase, ready, unschedulable, unschedulable_since, node, ip,
+        install, etcd);
 }
 template <class Visit>
 void each_field(Visit& visit, SharedView& view) {

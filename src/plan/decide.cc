@@ -13,11 +13,11 @@ namespace quorate::plan {
 namespace {
 
 constexpr std::array kRules{
-    Rule{"ownership", ownership}, Rule{"teardown", teardown},   Rule{"pause", pause},
-    Rule{"validity", validity},   Rule{"ensure", ensure},       Rule{"doubt", doubt},
-    Rule{"settle", settle},       Rule{"bootstrap", bootstrap}, Rule{"quorum loss", quorum_loss},
-    Rule{"hibernate", hibernate}, Rule{"heal", heal},           Rule{"promote", promote},
-    Rule{"resize", resize},
+    Rule{"ownership", ownership},     Rule{"teardown", teardown},   Rule{"pause", pause},
+    Rule{"validity", validity},       Rule{"ensure", ensure},       Rule{"doubt", doubt},
+    Rule{"settle", settle},           Rule{"bootstrap", bootstrap}, Rule{"revive", revive},
+    Rule{"quorum loss", quorum_loss}, Rule{"hibernate", hibernate}, Rule{"heal", heal},
+    Rule{"promote", promote},         Rule{"resize", resize},       Rule{"roll", roll},
 };
 
 // How soon to look again of ourselves; what changes in Kubernetes wakes us earlier.
@@ -49,7 +49,8 @@ class StepCollector {
 
 // Rules that go step by step, each after a fresh look at the members.
 bool changes_members(std::string_view rule) {
-  return rule == "settle" || rule == "heal" || rule == "promote" || rule == "resize";
+  return rule == "settle" || rule == "heal" || rule == "promote" || rule == "resize" ||
+         rule == "roll" || rule == "revive";
 }
 
 std::optional<Duration> next_look(const Situation& now, std::span<const Ruling> rulings) {

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 
+#include "plan/pods.h"
+
 namespace quorate::plan {
 namespace {
 
 bool answers_live(const Situation& now, const Member& member) {
   return now.live_answer(member) && now.verified(member) && member.answer->members && member.pod &&
-         !member.pod->deleting;
+         !member.pod->deleting && !is_reimaging(member);
 }
 
 // Of those who say that they lead themselves, the one of the highest term.

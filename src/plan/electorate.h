@@ -16,7 +16,8 @@ struct Electorate {
   std::vector<const Member*> learners;  // by the roster
   // Voters that can be counted on: each answered a linearizable read in this attempt as the member
   // that it should be, follows the same leader in the same term, has applied about as much as the
-  // leader has, and its Pod is not being deleted.
+  // leader has, and is not about to be stopped: neither is its Pod being deleted, nor was another
+  // image given to it that it does not run yet.
   std::vector<const Member*> healthy;
   const Member* leader = nullptr;  // whom they follow; one of them
 

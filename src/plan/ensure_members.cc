@@ -213,9 +213,11 @@ class MemberEnsurer {
     } else if (now_.formed && !(now_.verified(member) && member.pod->ready)) {
       wait("MemberStarting", fmt::format("{} does not answer as a ready member yet", member.name));
     } else if (now_.formed && member.answer->version != now_.target->version->text()) {
-      wait("VersionDiffers",
-           fmt::format("{} runs {}, {} is declared; rolling a member is not there yet", member.name,
-                       member.answer->version, now_.target->version->text()));
+      if (!is_outdated(now_, member))  // else `roll`
+        wait("VersionDiffers",
+             fmt::format("{} runs {} and {} is declared: it restarts, or its image is not of that "
+                         "version",
+                         member.name, member.answer->version, now_.target->version->text()));
     }
   }
 

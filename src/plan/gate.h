@@ -73,6 +73,28 @@ class QuorumGate {
   [[nodiscard]] static Answer move_leader(const Situation& now, const Member& from,
                                           const Member& to);
 
+  // To stop a member that runs, and comes back on its own data: by a new Pod, or in its Pod.
+  //
+  // Guarantees   its data is in a volume that outlives its Pod, or its Pod stays. It does not lead,
+  //              unless it is alone. Every other voter is healthy, ready and serving, so that
+  //              quorum and clients do without it, and the member before it in a roll is back; of a
+  //              member that cannot be counted on itself, or has no vote, a healthy quorum of the
+  //              others is enough.
+  // Caveats      one or two voters cannot do without any of them: they stop for as long as it
+  // takes.
+  [[nodiscard]] static Answer restart_member(const Situation& now, const Member& member,
+                                             bool in_place);
+
+  // To make the Pod of a member anew in which etcd does not run and does not get to run.
+  //
+  // Guarantees   the member does not answer, and the kubelet says that its container waits (for an
+  //              image, in back-off, for a node); its data is in a volume that outlives its Pod, or
+  //              its Pod stays. So nothing is stopped, whatever the others do.
+  // Caveats      a container in back-off may start between our look and the deletion, and is then
+  //              stopped once more.
+  [[nodiscard]] static Answer restart_stuck_member(const Situation& now, const Member& member,
+                                                   bool in_place);
+
   // To take a member off the list.
   //
   // Guarantees   It does not lead, and no client is sent to it. Without it the others stand by

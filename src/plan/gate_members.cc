@@ -4,6 +4,7 @@
 
 #include "plan/electorate.h"
 #include "plan/gate.h"
+#include "plan/trouble.h"
 
 // The gate for changes of membership. What it demands and why stands in gate.h.
 namespace quorate::plan {
@@ -102,6 +103,63 @@ QuorumGate::Answer QuorumGate::move_leader(const Situation& now, const Member& f
   if (all.leader != &from) return refuse("NotLeader", fmt::format("{} does not lead", from.name));
   if (&from == &to || !all.is_healthy(to)) return refuse_unhealthy(all, &from);
   return permit(now, Disruption::kMoveLeader, fmt::format("{} is a healthy voter", to.name));
+}
+
+namespace {
+
+// Its data is still there after the restart.
+tl::expected<void, Reason> keeps_data(const Situation& now, const Member& member, bool in_place) {
+  if (in_place) return {};
+  if (!now.target->storage.claim)
+    return refuse("PodBoundData", fmt::format("the data of {} goes with its Pod", member.name));
+  if (!member.claim || member.claim->deleting || member.volume_lost())
+    return refuse("VolumeLeaving", fmt::format("the volume of {} does not stay", member.name));
+  return {};
+}
+
+// A voter without which clients would have nobody, or fewer than they should.
+const Member* find_absent(const Electorate& all, const Member& but) {
+  for (const auto* voter : all.voters) {
+    const bool there = all.is_healthy(*voter) && voter->pod->ready && voter->pod->serving;
+    if (voter != &but && !there) return voter;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+QuorumGate::Answer QuorumGate::restart_member(const Situation& now, const Member& member,
+                                              bool in_place) {
+  if (auto may = may_touch_membership(now); !may) return tl::unexpected(may.error());
+  if (auto kept = keeps_data(now, member, in_place); !kept) return tl::unexpected(kept.error());
+  if (!member.listed) return refuse("NotListed", fmt::format("{} is no member", member.name));
+  const auto all = find_electorate(now);
+  if (!all.leader) return refuse("NoLeader", "the members do not name a leader that answers");
+  const bool counted = all.is_healthy(member);
+  const auto others = static_cast<int>(all.healthy.size()) - (counted ? 1 : 0);
+  if (counted) {
+    if (const auto* absent = find_absent(all, member))
+      return refuse("VotersUnhealthy", fmt::format("{} is not back yet", absent->name));
+    if (all.leader == &member && all.voters.size() > 1)
+      return refuse("Leads", fmt::format("{} leads", member.name));
+  } else if (others < all.quorum()) {
+    return refuse_unhealthy(all, &member);
+  }
+  return permit(now, Disruption::kRestartMember,
+                fmt::format("{} of the other {} voters can be counted on", others,
+                            all.voters.size() - (member.listed->learner ? 0 : 1)));
+}
+
+QuorumGate::Answer QuorumGate::restart_stuck_member(const Situation& now, const Member& member,
+                                                    bool in_place) {
+  if (!now.formed || !now.formation) return refuse("NotFormed", "the cluster has not formed");
+  if (!now.contradiction.empty()) return refuse("IdentityInDoubt", now.contradiction);
+  if (now.unresolved())
+    return refuse("OutcomeUnknown", "it is not known yet what became of the step before");
+  if (auto kept = keeps_data(now, member, in_place); !kept) return tl::unexpected(kept.error());
+  if (!is_stuck(member)) return refuse("Runs", fmt::format("{} may be running", member.name));
+  return permit(now, Disruption::kRestartMember,
+                fmt::format("etcd does not run in {}, and its data stays", member.name));
 }
 
 QuorumGate::Answer QuorumGate::remove_member(const Situation& now, const Member& victim) {

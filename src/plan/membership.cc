@@ -7,6 +7,7 @@
 #include "plan/formation.h"
 #include "plan/gate.h"
 #include "plan/loss.h"
+#include "plan/pods.h"
 #include "plan/trouble.h"
 
 namespace quorate::plan {
@@ -16,6 +17,7 @@ bool is_beyond_return(const Situation& now, const Member& member) {
   if (member.identity.removed) return member.listed != nullptr;
   if (member.is_pending() || has_left(now, member)) return false;
   if (is_lost(now, member) || guard_misses_data(member)) return true;
+  if (is_stuck(member) && must_be_replaced(now, member)) return true;
   const auto since = cut_off_since(member);
   return since && now.seen.now.wall >= *since + now.target->recovery.replace_after;
 }

@@ -110,7 +110,9 @@ struct PodFacts {
   bool formation_open = false;
   std::string initial_cluster;  // annotation: its fingerprint (pods.h)
   std::string rendered;         // annotation: fingerprint of its description
-  bool voter = false;           // labels
+  // Annotation: how often its container had restarted when its image was changed in place.
+  std::optional<std::int64_t> reimaged_at;
+  bool voter = false;  // labels
   bool serving = false;
 
   PodPhase phase = PodPhase::kPending;

@@ -15,6 +15,7 @@ enum class Disruption {
   kDiscardFormation,    // delete what is left of one that was given up
   kReplaceUnformedPod,  // stop a Pod of a cluster that has not formed, its volume kept
   kHibernate,           // stop all members, their volumes kept
+  kRestartMember,       // stop a member that comes back on its own data
   kAddLearner,          // tell etcd of one more member, which has no vote
   kPromoteLearner,      // give it a vote
   kMoveLeader,          // let another lead

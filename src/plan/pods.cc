@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "api/names.h"
+#include "base/strings.h"
 #include "plan/fingerprint.h"
 
 namespace quorate::plan {
@@ -21,10 +22,7 @@ void add_resources(Fingerprint& print, const api::ResourcesSpec& resources) {
     print.add(*limit ? (*limit)->text() : "");
 }
 
-}  // namespace
-
-PodShape make_shape(const Situation& now, const Member& member) {
-  const auto& spec = *now.target;
+PodShape make_shape_of(const Situation& now, const Member& member, const api::ClusterSpec& spec) {
   PodShape shape;
   shape.name = member.name;
   shape.peer_url = peer_url_of(now, member.ordinal);
@@ -52,14 +50,32 @@ PodShape make_shape(const Situation& now, const Member& member) {
   return shape;
 }
 
+// What quorate.io/rendered says, taken apart.
+struct Rendered {
+  api::EtcdVersion version;
+  std::string shape;
+  std::string image;
+};
+
+std::optional<Rendered> parse_rendered(std::string_view text) {
+  const auto parts = split(text, '-');
+  if (parts.size() != 3) return std::nullopt;
+  const auto version = api::parse_etcd_version(parts[0]);
+  if (!version) return std::nullopt;
+  return Rendered{*version, std::string(parts[1]), std::string(parts[2])};
+}
+
+}  // namespace
+
+PodShape make_shape(const Situation& now, const Member& member) {
+  return make_shape_of(now, member, *now.target);
+}
+
 std::string fingerprint(const PodShape& shape) {
   Fingerprint print;
   print.add(shape.name).add(shape.peer_url).add(shape.token).add(shape.incarnation);
-  print.add(shape.image).add(shape.pull_policy ? static_cast<int>(*shape.pull_policy) : -1);
+  print.add(shape.pull_policy ? static_cast<int>(*shape.pull_policy) : -1);
   for (const auto& secret : shape.pull_secrets) print.add(secret);
-  print.add(shape.launch_image).add(shape.version.text());
-  for (const auto& argument : shape.etcd_arguments) print.add(argument);
-  print.add(shape.readiness_path);
   add_resources(print, shape.resources);
   print.add(shape.claim.value_or(""));
   if (shape.empty_dir) {
@@ -67,7 +83,43 @@ std::string fingerprint(const PodShape& shape) {
     print.add(shape.empty_dir->size_limit ? shape.empty_dir->size_limit->text() : "");
   }
   print.add(shape.peer_tls).add(shape.client_tls);
-  return print.text();
+  return fmt::format("{}-{}-{}", shape.version.text(), print.text(),
+                     Fingerprint().add(shape.image).text());
+}
+
+// In place only what the member's own word will prove: that another version runs. Flags and probes
+// stay as they are in such a Pod, so they have to be the same for both versions.
+Difference compare(const Situation& now, const Member& member) {
+  const auto wanted = make_shape(now, member);
+  const auto text = fingerprint(wanted);
+  if (member.pod->rendered == text) return Difference::kNone;
+  const auto there = parse_rendered(member.pod->rendered);
+  if (!there || there->version == wanted.version || there->shape != parse_rendered(text)->shape)
+    return Difference::kShape;
+  auto spec = *now.target;
+  spec.version = there->version;
+  const auto before = make_shape_of(now, member, spec);
+  const bool alike = before.etcd_arguments == wanted.etcd_arguments &&
+                     before.readiness_path == wanted.readiness_path;
+  return alike ? Difference::kImage : Difference::kShape;
+}
+
+bool is_reimaging(const Member& member) {
+  if (!member.pod || !member.pod->reimaged_at) return false;
+  const auto& pod = *member.pod;
+  const auto rendered = parse_rendered(pod.rendered);
+  const bool runs_it =
+      member.answer && rendered && member.answer->version == rendered->version.text();
+  return !runs_it && pod.etcd.restarts <= *pod.reimaged_at;
+}
+
+bool is_outdated(const Situation& now, const Member& member) {
+  return member.pod && !member.pod->deleting && compare(now, member) != Difference::kNone;
+}
+
+bool must_be_replaced(const Situation& now, const Member& member) {
+  return now.target->storage.empty_dir && member.pod && !member.pod->deleting &&
+         compare(now, member) == Difference::kShape;
 }
 
 PodState make_state(const Situation& now, const Member& member, const FormedProof* proof) {

@@ -9,7 +9,24 @@ namespace quorate::plan {
 
 // What is fixed for the life of a Pod. Needs a target.
 [[nodiscard]] PodShape make_shape(const Situation& now, const Member& member);
+// What a Pod carries as quorate.io/rendered: version, fingerprint of what was declared for it,
+// fingerprint of its image. How this build renders what was declared is not in it, so that another
+// build does not restart members that are as they should be.
 [[nodiscard]] std::string fingerprint(const PodShape& shape);
+
+// How a Pod differs from what would be made for its member now.
+enum class Difference {
+  kNone,
+  kImage,  // another version, and nothing but the image has to change
+  kShape,  // it has to be made anew
+};
+[[nodiscard]] Difference compare(const Situation& now, const Member& member);
+// Another image was given to the Pod, and nothing says yet that etcd was restarted with it.
+[[nodiscard]] bool is_reimaging(const Member& member);
+// The member's Pod, which is to stay, is not as declared.
+[[nodiscard]] bool is_outdated(const Situation& now, const Member& member);
+// It can be as declared only with a new Pod, and its data would go with the old one.
+[[nodiscard]] bool must_be_replaced(const Situation& now, const Member& member);
 
 // What the launch guard is told: all that is known, and that the formation is closed.
 [[nodiscard]] PodState make_state(const Situation& now, const Member& member,

@@ -34,7 +34,7 @@ Finding promote(const Situation& now) {
   const auto voters = std::count_if(all.voters.begin(), all.voters.end(), [&](const Member* one) {
     return !is_beyond_return(now, *one);
   });
-  if (voters >= now.target->replicas) return {};  // it is one too many: `resize`
+  if (voters >= wanted_members(now)) return {};  // it is one too many: `resize`
   auto permit = QuorumGate::promote_learner(now, *learner);
   if (!permit) return say(now.waiting(kRule, permit.error().code, permit.error().message));
   Finding out;

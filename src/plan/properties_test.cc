@@ -3,6 +3,7 @@
 
 #include "api/generators_test.h"
 #include "api/names.h"
+#include "plan/situation.h"
 #include "plan/world_test.h"
 
 // Properties of the decision core over generated observations: hostile ones, made of unrelated
@@ -83,7 +84,8 @@ PodFacts any_pod() {
   pod.identity = maybe([&] { return any_identity(pod.ordinal); });
   pod.first_pod = any_flag();
   pod.formation_open = any_flag();
-  pod.rendered = api::any_word();
+  pod.rendered = pick<std::string>({api::any_word(), "3.6.15-0-0", "3.6.16-1-1", "--"});
+  pod.reimaged_at = maybe([] { return std::int64_t{any_number(-1, 3)}; });
   pod.serving = any_flag();
   pod.voter = any_flag();
   if (any_flag()) pod.ip = "10.0.0.1";
@@ -167,7 +169,7 @@ World hostile_world() {
 void disturb(World& world) {
   auto ordinal = std::to_string(any_number(0, 5));
   auto name = "c-" + ordinal;
-  switch (any_number(0, 18)) {
+  switch (any_number(0, 21)) {
     case 0:
       world.delete_pod(name);
       break;
@@ -228,6 +230,20 @@ void disturb(World& world) {
         world.seen.cluster.status->intent =
             api::IntentStatus{7, "remove member 1 (c-1)", {}, world.seen.now.wall};
       break;
+    case 18:
+      world.edit([](api::ClusterSpec& spec) {
+        spec.version = api::EtcdVersion{3, 6, pick({15, 16})};
+      });
+      break;
+    case 19:
+      world.edit([](api::ClusterSpec& spec) {
+        spec.resources.requests.memory =
+            *api::Quantity::parse(pick<std::string>({"128Mi", "256Mi"}));
+      });
+      break;
+    case 20:
+      if (auto* pod = world.pod(name)) pod->etcd = {.waiting = "ImagePullBackOff"};
+      break;
     default:
       world.run_pods();
       world.answer();
@@ -286,6 +302,14 @@ void holds_always(const char* name, void (*property)(const World&, const Decisio
   }));
 }
 
+// The Pod that a step restarts; nullptr if it restarts none.
+const Victim* victim_of_restart(const Step& step) {
+  if (const auto* one = std::get_if<RestartMember>(&step)) return &one->pod;
+  if (const auto* one = std::get_if<ReimageMember>(&step)) return &one->pod;
+  return nullptr;
+}
+int step_formation(const Step& step) { return permit_of(step)->formation(); }
+
 TEST(Properties, TheSameObservationGivesTheSameDecision) {
   holds_always("pure", [](const World& world, const Decision& first) {
     auto second = world.decide();
@@ -311,6 +335,35 @@ TEST(Properties, AtMostOneDisruptiveStepAndItHasItsPermit) {
     });
     RC_ASSERT(disruptive <= 1);
   });
+}
+
+// Whoever is restarted although it runs: every other voter of its cluster answers, unless there are
+// only two, and none of them is being restarted as well.
+TEST(Properties, ARestartLeavesAQuorumThatAnswers) {
+  EXPECT_TRUE(rc::check("restart", [] {
+    const auto world = disturbed_world();
+    const auto decision = world.decide();
+    const auto* step = disruptive_step(decision);
+    const auto* pod = step ? victim_of_restart(*step) : nullptr;
+    RC_CLASSIFY(pod != nullptr);
+    if (!pod) return;
+    int answering = 0;
+    bool runs = false;
+    for (const auto& one : world.seen.pods) {
+      const bool answers = std::any_of(
+          world.seen.answers.begin(), world.seen.answers.end(), [&](const MemberAnswer& answer) {
+            return answer.pod == one.uid && answer.answered && !answer.learner;
+          });
+      if (one.uid == pod->uid)
+        runs = one.etcd.running;
+      else if (answers && !one.deleting && one.ready && one.serving)
+        ++answering;
+    }
+    const auto voters = static_cast<int>(world.voters(step_formation(*step)).size());
+    if (runs && voters > 2) RC_ASSERT(answering >= voters / 2 + 1);
+    if (std::holds_alternative<RestartMember>(*step))
+      RC_ASSERT(!make_situation(world.seen).target->storage.empty_dir);
+  }));
 }
 
 TEST(Properties, NothingIsDoneForAClusterThatIsNotClaimed) {

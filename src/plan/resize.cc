@@ -5,6 +5,7 @@
 #include "api/names.h"
 #include "plan/gate.h"
 #include "plan/membership.h"
+#include "plan/pods.h"
 #include "plan/rules.h"
 
 // As many members as are wanted: one more, or one less.
@@ -14,7 +15,8 @@
 // whose launch guard lets it join and nothing else; `promote` gives it its vote. One less: the
 // unhealthy before the learner before the follower before the leader, the highest ordinal first;
 // it stops serving, is seen to have left the EndpointSlice, is removed from etcd's list; `settle`
-// deletes Pod, volume and record.
+// deletes Pod, volume and record. A member whose data goes with its Pod, and which needs another
+// Pod to be as declared, is replaced: one more, and then one less, namely that one.
 //
 // Guarantees   members are added as learners alone, one at a time, never under an old name (E7,
 // E9);
@@ -28,29 +30,36 @@ namespace {
 constexpr std::string_view kRule = "resize";
 
 struct Sizes {
-  int wanted = 0;
-  int members = 0;                  // on the list, and not beyond return
+  int wanted = 0;   // for now: one more than declared while somebody has to be replaced
+  int members = 0;  // on the list, and not beyond return
   const Member* pending = nullptr;  // written down, and not on the list
 };
 
 Sizes find_sizes(const Situation& now) {
   Sizes out;
   out.wanted = now.target->replicas;
+  bool replaces = false;
+  bool learns = false;
   for (const auto* member : now.current()) {
-    if (member->is_pending())
+    if (member->is_pending()) {
       out.pending = member;
-    else if ((now.roster ? member->listed != nullptr : true) && !is_beyond_return(now, *member))
+    } else if ((!now.roster || member->listed) && !is_beyond_return(now, *member)) {
       ++out.members;
+      replaces = replaces || must_be_replaced(now, *member);
+      learns = learns || (member->listed && member->listed->learner);
+    }
   }
+  // The new one comes first, and gets its vote; then one of the old ones goes.
+  if (replaces && (out.members <= out.wanted || learns)) out.wanted = out.wanted + 1;
   return out;
 }
 
 // Whether `a` goes rather than `b`.
-bool goes_before(const Electorate& all, const Member* a, const Member* b) {
+bool goes_before(const Situation& now, const Electorate& all, const Member* a, const Member* b) {
   auto rank = [&](const Member* member) {
     if (member->listed->learner) return 1;
     if (!all.is_healthy(*member)) return 0;
-    return member == all.leader ? 3 : 2;
+    return (member == all.leader ? 3 : 2) + (must_be_replaced(now, *member) ? 0 : 2);
   };
   if (rank(a) != rank(b)) return rank(a) < rank(b);
   return a->ordinal > b->ordinal;
@@ -60,7 +69,7 @@ const Member* choose_victim(const Situation& now, const Electorate& all) {
   const Member* victim = nullptr;
   for (const auto* members : {&all.voters, &all.learners})
     for (const auto* member : *members)
-      if (!is_beyond_return(now, *member) && (!victim || goes_before(all, member, victim)))
+      if (!is_beyond_return(now, *member) && (!victim || goes_before(now, all, member, victim)))
         victim = member;
   return victim;
 }
@@ -154,6 +163,13 @@ const Member* find_leaver(const Situation& now) {
   if (!victim) return nullptr;
   auto permit = QuorumGate::remove_member(now, *victim);
   return permit || permit.error().code == "Serving" ? victim : nullptr;
+}
+
+int wanted_members(const Situation& now) { return find_sizes(now).wanted; }
+
+bool is_sized(const Situation& now) {
+  const auto sizes = find_sizes(now);
+  return sizes.members == sizes.wanted && !sizes.pending;
 }
 
 Finding resize(const Situation& now) {

@@ -15,11 +15,13 @@ namespace quorate::plan {
 [[nodiscard]] Finding doubt(const Situation& now);
 [[nodiscard]] Finding settle(const Situation& now);
 [[nodiscard]] Finding bootstrap(const Situation& now);
+[[nodiscard]] Finding revive(const Situation& now);
 [[nodiscard]] Finding quorum_loss(const Situation& now);
 [[nodiscard]] Finding hibernate(const Situation& now);
 [[nodiscard]] Finding heal(const Situation& now);
 [[nodiscard]] Finding promote(const Situation& now);
 [[nodiscard]] Finding resize(const Situation& now);
+[[nodiscard]] Finding roll(const Situation& now);
 
 // Parts of `ensure`: what all members share, and the objects of each member.
 [[nodiscard]] Finding ensure_shared(const Situation& now);

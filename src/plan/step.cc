@@ -23,6 +23,8 @@ std::optional<Disruption> disruption_of(const Step& step) {
   if (std::holds_alternative<ReplaceUnformedPod>(step)) return Disruption::kReplaceUnformedPod;
   if (std::holds_alternative<StopMembers>(step)) return Disruption::kHibernate;
   if (std::holds_alternative<StopPods>(step)) return Disruption::kHibernate;
+  if (std::holds_alternative<RestartMember>(step)) return Disruption::kRestartMember;
+  if (std::holds_alternative<ReimageMember>(step)) return Disruption::kRestartMember;
   if (std::holds_alternative<AddLearner>(step)) return Disruption::kAddLearner;
   if (std::holds_alternative<PromoteLearner>(step)) return Disruption::kPromoteLearner;
   if (std::holds_alternative<MoveLeader>(step)) return Disruption::kMoveLeader;
@@ -99,6 +101,10 @@ struct Describer {
   }
   std::string operator()(const StopPods& step) const {
     return fmt::format("stop {} Pods", step.pods.size());
+  }
+  std::string operator()(const RestartMember& step) const { return "restart " + step.pod.name; }
+  std::string operator()(const ReimageMember& step) const {
+    return fmt::format("restart {} as {}", step.pod.name, step.image);
   }
   std::string operator()(const AddLearner& step) const { return "add learner " + step.name; }
   std::string operator()(const PromoteLearner& step) const {

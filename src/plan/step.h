@@ -227,6 +227,23 @@ struct StopPods {
   friend bool operator==(const StopPods&, const StopPods&) = default;
 };
 
+// Deletes the Pod of a member of a formed cluster; `ensure` makes it as it is declared now, on the
+// same volume.
+struct RestartMember {
+  Permit permit;
+  Victim pod;
+  friend bool operator==(const RestartMember&, const RestartMember&) = default;
+};
+// Gives the Pod another image: the kubelet restarts etcd in it, and everything else stays.
+struct ReimageMember {
+  Permit permit;
+  Victim pod;
+  std::string image;
+  std::string rendered;
+  int restarts = 0;  // of its container until now
+  friend bool operator==(const ReimageMember&, const ReimageMember&) = default;
+};
+
 // The member through which etcd is told something: a voter that answered just now.
 struct Contact {
   std::string pod;
@@ -276,12 +293,12 @@ struct DiscardMember {
   friend bool operator==(const DiscardMember&, const DiscardMember&) = default;
 };
 
-using Step =
-    std::variant<ApplyShared, CreateAuthority, IssueLeaf, CreateRecord, CreateClaim, AllowRun,
-                 CreatePod, NoteOnRecord, NoteVersion, NoteRole, NoteLastOrdinal, NoteOnClaim,
-                 UpdatePodState, SetServing, SetVoter, GrowClaim, RemoveFinishedPod,
-                 AbandonFormation, DiscardFormation, ReplaceUnformedPod, StopMembers, StopPods,
-                 AddLearner, PromoteLearner, MoveLeader, RemoveMember, DiscardMember>;
+using Step = std::variant<ApplyShared, CreateAuthority, IssueLeaf, CreateRecord, CreateClaim,
+                          AllowRun, CreatePod, NoteOnRecord, NoteVersion, NoteRole, NoteLastOrdinal,
+                          NoteOnClaim, UpdatePodState, SetServing, SetVoter, GrowClaim,
+                          RemoveFinishedPod, AbandonFormation, DiscardFormation, ReplaceUnformedPod,
+                          StopMembers, StopPods, RestartMember, ReimageMember, AddLearner,
+                          PromoteLearner, MoveLeader, RemoveMember, DiscardMember>;
 
 // What a step disrupts; nothing for a harmless one. Its permit must be for that.
 [[nodiscard]] std::optional<Disruption> disruption_of(const Step& step);

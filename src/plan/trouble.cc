@@ -47,11 +47,14 @@ std::string_view guard_code(launch::ExitCode code) {
   return "LaunchRefused";
 }
 
+// Not merely on its way, in the kubelet's words.
+bool waits_in_vain(const ContainerFacts& container) {
+  return container.waiting && *container.waiting != "ContainerCreating" &&
+         *container.waiting != "PodInitializing";
+}
+
 std::optional<Reason> waiting_trouble(const std::string& name, const ContainerFacts& container) {
-  if (!container.waiting) return std::nullopt;
-  // The kubelet's words for a container that is merely on its way.
-  for (std::string_view normal : {"ContainerCreating", "PodInitializing"})
-    if (*container.waiting == normal) return std::nullopt;
+  if (!waits_in_vain(container)) return std::nullopt;
   if (*container.waiting == "CrashLoopBackOff") return std::nullopt;  // the end before says more
   auto text = container.waiting_message.empty() ? *container.waiting : container.waiting_message;
   return Reason{*container.waiting, fmt::format("{}: {}", name, text)};
@@ -64,6 +67,12 @@ Reason end_trouble(const std::string& name, const Terminated& end) {
 }
 
 }  // namespace
+
+bool is_stuck(const Member& member) {
+  if (!member.pod || member.answer || member.pod->ready || member.pod->etcd.running) return false;
+  return !member.pod->unschedulable.empty() || waits_in_vain(member.pod->install) ||
+         waits_in_vain(member.pod->etcd);
+}
 
 std::optional<Reason> find_trouble(const Member& member) {
   if (!member.pod) return std::nullopt;

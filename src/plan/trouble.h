@@ -20,6 +20,10 @@ namespace quorate::plan {
 // The guard refuses because the data is not there, or is not the member's.
 [[nodiscard]] bool guard_misses_data(const Member& member);
 
+// etcd does not run in the member's Pod, and waits for something that may never come: an image, the
+// end of a back-off, a node.
+[[nodiscard]] bool is_stuck(const Member& member);
+
 // Why the Pod does not get ready, if there is a reason to name: {ImagePull, "c-0: ..."}.
 [[nodiscard]] std::optional<Reason> find_trouble(const Member& member);
 

@@ -276,6 +276,20 @@ bool World::on(const StopPods& step) {
   return true;
 }
 
+bool World::on(const RestartMember& step) {
+  erase_victims(seen.pods, {step.pod});
+  return true;
+}
+
+bool World::on(const ReimageMember& step) {
+  auto* there = pod(step.pod.name);
+  if (!there || there->uid != step.pod.uid) return false;
+  there->rendered = step.rendered;
+  there->reimaged_at = step.restarts;
+  if (!there->etcd.running) there->etcd = {.restarts = there->etcd.restarts};
+  return true;
+}
+
 bool World::on(const NoteRole& step) {
   auto* there = record(step.record);
   if (!there || there->uid != step.record_uid) return false;
@@ -345,7 +359,9 @@ void World::run_pods() {
     bool held = !one.formation_open && !one.identity->cluster_id && !one.etcd.running;
     if (held) continue;  // by the launch guard
     one.phase = PodPhase::kRunning;
+    if (one.reimaged_at && one.etcd.restarts <= *one.reimaged_at) ++one.etcd.restarts;
     one.etcd.running = true;
+    running_[one.uid.value()] = one.rendered.substr(0, one.rendered.find('-'));
     ever_ran_.insert(one.ordinal.value());
   }
 }
@@ -409,7 +425,7 @@ void World::answer() {
     answer.cluster_id = ClusterId(kClusterId.value() + static_cast<unsigned>(formation.number) - 1);
     answer.member_id = member_id(one.ordinal);
     answer.leader = find_leader(members);
-    answer.version = version_;
+    answer.version = version_.value_or(running_[one.uid.value()]);
     answer.learner = own->learner;
     if (!own->learner) answer.members = members;
     if (!own->learner) answer.keys = keys_;

@@ -54,7 +54,7 @@ class World {
   // The container of a Pod ended with this code and message, and waits to be started again.
   void end_container(const std::string& pod, int code, const std::string& message);
   void set_keys(std::int64_t keys) { keys_ = keys; }
-  // What members that run from now on say that they are.
+  // What members say that they are, whatever their image.
   void set_version(std::string version) { version_ = std::move(version); }
 
   // ---- What a test asks ----
@@ -99,6 +99,8 @@ class World {
   bool on(const ReplaceUnformedPod& step);
   bool on(const StopMembers& step);
   bool on(const StopPods& step);
+  bool on(const RestartMember& step);
+  bool on(const ReimageMember& step);
   bool on(const NoteRole& step);
   bool on(const NoteLastOrdinal& step);
   bool on(const SetVoter& step);
@@ -119,7 +121,8 @@ class World {
   std::map<int, std::vector<ListedMember>> lists_;  // by formation
   std::optional<Ordinal> leader_;
   std::int64_t keys_ = 0;
-  std::string version_{api::kDefaultEtcdVersion};
+  std::optional<std::string> version_;
+  std::map<std::string, std::string> running_;  // versions, by the UID of the Pod
   int uids_ = 0;
 };
 

@@ -263,9 +263,9 @@ Task<Result<std::string>> try_to_edit(World& world, ClusterKey cluster, std::str
   co_return edited.error().text();
 }
 
-TEST_F(Members, TheVersionOfTheirClusterIsNotEdited) {
+TEST_F(Members, TheMinorVersionOfTheirClusterIsNotEdited) {
   EXPECT_THAT(world().run(try_to_edit(world(), key("c"), R"({"spec": {"version": "3.5.35"}})")),
-              HasSubstr("spec.version cannot be changed yet once the cluster has formed"));
+              HasSubstr("to another patch version of the same minor release alone"));
   EXPECT_EQ(world().run(try_to_edit(world(), key("c"),
                                     R"({"metadata": {"annotations": {"edited": "yes"}}})")),
             "accepted");

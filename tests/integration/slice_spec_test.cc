@@ -207,7 +207,7 @@ TEST_F(Spec, AClusterThatAnyWitnessCallsFormedIsNotRolledYetAndNotFormedAnew) {
   }));
   EXPECT_FALSE(world().run(world().look(ns_)).contains("EtcdMember c-3"));
   EXPECT_THAT(answer_to_edit(R"({"spec": {"version": "3.7.3"}})"),
-              HasSubstr("spec.version cannot be changed yet once the cluster has formed"));
+              HasSubstr("to another patch version of the same minor release alone"));
   EXPECT_EQ(answer_to_edit(R"({"spec": {"paused": true}})"), "accepted");
 }
 

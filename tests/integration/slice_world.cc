@@ -112,12 +112,14 @@ void World::start_nodes() {
   std::filesystem::create_directory(image);
   std::filesystem::copy_file(binaries / "quorate-launch", image / "quorate-launch");
   const auto etcd = support::part(fmt::format("etcd-{}", api::kDefaultEtcdVersion));
-  nodes_.launch(
-      {.argv = {binaries / "quorate", "node", "--count=3", "--log-format=human",
-                "--kubeconfig=" + kube_.admin_kubeconfig().string(),
-                "--dir=" + (kube_.folder() / "nodes").string(),
-                "--image=localhost/quorate=" + image.string() + ":/",
-                fmt::format("--image={}={}", api::kDefaultEtcdRepository, etcd.string())}});
+  const auto older = support::part("etcd-3.6.15");
+  nodes_.launch({.argv = {binaries / "quorate", "node", "--count=3", "--log-format=human",
+                          "--kubeconfig=" + kube_.admin_kubeconfig().string(),
+                          "--dir=" + (kube_.folder() / "nodes").string(),
+                          "--image=localhost/quorate=" + image.string() + ":/",
+                          fmt::format("--image={}={}", api::kDefaultEtcdRepository, etcd.string()),
+                          fmt::format("--image={}:v3.6.15={}", api::kDefaultEtcdRepository,
+                                      older.string())}});
   nodes_.await_ready(60s, [&] {
     const auto ready = kube_.kubectl(
         {"get", "nodes",

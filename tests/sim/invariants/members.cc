@@ -22,6 +22,20 @@ void for_new_deletions(Truth& truth, std::size_t& next, const OnDelete& each) {
   }
 }
 
+// The same for every request that stops what runs in a Pod: one that deletes it, or gives it
+// another image.
+void for_new_stops(Truth& truth, std::size_t& next, const OnDelete& each) {
+  const auto& entries = truth.world().audit().entries;
+  for (; next < entries.size(); ++next) {
+    const auto& entry = entries[next];
+    const bool reimages =
+        entry.method == "PATCH" && entry.body.find("\"image\"") != std::string::npos;
+    if ((entry.method != "DELETE" && !reimages) || !succeeded(entry)) continue;
+    if (auto spoken = parse_path(entry.path); spoken && spoken->plural == "pods")
+      each(entry, *spoken);
+  }
+}
+
 // The formed, standing cluster that an object of this name belongs to: `c-0`,
 // `data-c-0`.
 const Lineage* standing_owner(Truth& truth, std::string_view object) {
@@ -61,19 +75,18 @@ Invariant s4_no_quorum_loss_by_us() {
   auto next = std::make_shared<std::size_t>(0);
   return {"S4", "no act of an operator takes a quorum away that stood",
           [next](Truth& truth, Findings& findings) {
-            for_new_deletions(truth, *next, [&](const Audit::Entry& entry, const Spoken& spoken) {
-              if (spoken.plural != "pods") return;
+            for_new_stops(truth, *next, [&](const Audit::Entry& entry, const Spoken& spoken) {
               const auto* lineage = standing_owner(truth, spoken.key.name);
               if (!lineage) return;
               findings.evaluated("S4");
               const auto all = voters(truth, lineage->uid);
-              if (!all) return;
+              if (!all || *all < 3) return;  // one or two cannot do without any of them
               const auto quorum = *all / 2 + 1;
               std::size_t up = 0;
               for (const auto* process : truth.members(lineage->uid)) up += is_up(process) ? 1 : 0;
               const bool victim = is_up(truth.world().process_of(spoken.key));
               if (victim && up >= quorum && up - 1 < quorum)
-                findings.broken("S4", fmt::format("{} deleted {}: {} of {} voters are left",
+                findings.broken("S4", fmt::format("{} stopped {}: {} of {} voters are left",
                                                   entry.actor, spoken.key.text(), up - 1, *all));
             });
           }};
@@ -85,27 +98,25 @@ Invariant s15_one_disruption() {
     std::map<Uid, std::pair<ObjectKey, std::uint64_t>> victim;  // cluster -> Pod, its process
   };
   auto state = std::make_shared<State>();
-  return {
-      "S15", "operators make at most one member of a cluster unavailable at a time",
-      [state](Truth& truth, Findings& findings) {
-        for_new_deletions(truth, state->next, [&](const Audit::Entry& entry, const Spoken& spoken) {
-          if (spoken.plural != "pods") return;
-          const auto* lineage = standing_owner(truth, spoken.key.name);
-          const auto* process = truth.world().process_of(spoken.key);
-          if (!lineage || !is_up(process)) return;
-          // Who was removed is no member any more, though its process may not have ended.
-          if (is_listed(truth, lineage->uid, spoken.key.name) == false) return;
-          findings.evaluated("S15");
-          auto& [last, stopped] = state->victim[lineage->uid];
-          const auto* now = last.name.empty() ? nullptr : truth.world().process_of(last);
-          const bool back = is_up(now) && now->id() != stopped;
-          if (!last.name.empty() && last != spoken.key && !back)
-            findings.broken("S15", fmt::format("{} stopped {} before {} was back", entry.actor,
-                                               spoken.key.text(), last.text()));
-          last = spoken.key;
-          stopped = process->id();
-        });
-      }};
+  return {"S15", "operators make at most one member of a cluster unavailable at a time",
+          [state](Truth& truth, Findings& findings) {
+            for_new_stops(truth, state->next, [&](const Audit::Entry& entry, const Spoken& spoken) {
+              const auto* lineage = standing_owner(truth, spoken.key.name);
+              const auto* process = truth.world().process_of(spoken.key);
+              if (!lineage || !is_up(process)) return;
+              // Who was removed is no member any more, though its process may not have ended.
+              if (is_listed(truth, lineage->uid, spoken.key.name) == false) return;
+              findings.evaluated("S15");
+              auto& [last, stopped] = state->victim[lineage->uid];
+              const auto* now = last.name.empty() ? nullptr : truth.world().process_of(last);
+              const bool back = is_up(now) && now->id() != stopped;
+              if (!last.name.empty() && last != spoken.key && !back)
+                findings.broken("S15", fmt::format("{} stopped {} before {} was back", entry.actor,
+                                                   spoken.key.text(), last.text()));
+              last = spoken.key;
+              stopped = process->id();
+            });
+          }};
 }
 
 namespace {
@@ -262,13 +273,21 @@ Invariant s6_learners_only() {
           }};
 }
 
+namespace {
+
+bool has_claim(Truth& truth, const std::string& member) {
+  const auto& claims = *truth.world().api().registry().find_kind("v1", "PersistentVolumeClaim");
+  return truth.world().find(claims, {World::kNamespace, "data-" + member}).has_value();
+}
+
+}  // namespace
+
 Invariant s8_pod_after_member() {
   auto next = std::make_shared<std::size_t>(0);
   return {
       "S8",
-      "no operator deletes a running member's Pod, or a member's volume or "
-      "record, while its ID "
-      "is in the member list",
+      "no operator deletes a member's volume or record, or the Pod that holds its data, while its "
+      "ID is in the member list",
       [next](Truth& truth, Findings& findings) {
         for_new_deletions(truth, *next, [&](const Audit::Entry& entry, const Spoken& spoken) {
           const bool pod = spoken.plural == "pods";
@@ -283,7 +302,8 @@ Invariant s8_pod_after_member() {
           const auto listed = is_listed(truth, lineage->uid, member);
           if (!listed) return;
           const bool runs = truth.world().process_of(spoken.key) != nullptr;
-          if (*listed && (!pod || runs))
+          const bool holds_data = pod && runs && !has_claim(truth, member);
+          if (*listed && (!pod || holds_data))
             findings.broken("S8", fmt::format("{} deleted {} {} of a member that is listed",
                                               entry.actor, spoken.plural, spoken.key.text()));
         });

@@ -167,6 +167,39 @@ Scenario make_heal() {
   return out;
 }
 
+json::Object shaped(const char* version, const char* memory) {
+  auto spec = plain_spec(3);
+  spec["version"] = version;
+  spec["resources"] = json::Object{{"requests", json::Object{{"memory", memory}}}};
+  return spec;
+}
+
+Scenario make_roll() {
+  auto out = form_as("roll",
+                     "other memory, another patch version, one that does not exist and back, and "
+                     "both at once, wanted one after the other whether reached or not");
+  out.acts = {
+      declare(0s, "c", shaped("3.6.15", "128Mi")), edit(40s, "c", shaped("3.6.15", "256Mi")),
+      edit(80s, "c", shaped("3.6.16", "256Mi")),   edit(130s, "c", shaped("3.6.19", "256Mi")),
+      edit(170s, "c", shaped("3.6.15", "256Mi")),  edit(210s, "c", shaped("3.6.16", "128Mi"))};
+  return out;
+}
+
+// Members whose data goes with their Pods are replaced.
+Scenario make_roll_pod_bound() {
+  auto out = make_pod_bound();
+  out.name = "replace";
+  out.says = "as pod-bound, and other memory is wanted twice";
+  auto spec = [](const char* memory) {
+    auto shape = shaped("3.6.16", memory);
+    shape["storage"] = json::Object{{"emptyDir", json::Object()}};
+    return shape;
+  };
+  out.acts = {declare(0s, "c", spec("128Mi")), edit(60s, "c", spec("256Mi")),
+              edit(200s, "c", spec("160Mi"))};
+  return out;
+}
+
 // ---- What is done differs ----
 
 Scenario make_delete() {
@@ -240,6 +273,8 @@ std::vector<Scenario> make_scenarios() {
           make_shrink(),
           make_resize(),
           make_heal(),
+          make_roll(),
+          make_roll_pod_bound(),
           make_delete(),
           make_two(),
           make_neighbour(),

@@ -1,0 +1,142 @@
+#include <gmock/gmock.h>
+
+#include <csignal>
+
+#include "api/names.h"
+#include "tests/integration/slice_application.h"
+
+// Real etcd members that are restarted because something else is declared, while somebody writes.
+namespace quorate::slice {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class Roll : public SliceTest {
+ protected:
+  void SetUp() override {
+    if (!fabric_refusal().empty()) GTEST_SKIP() << "no fabric: " << fabric_refusal();
+    set_up_in(World::with_nodes());
+    auto setup = world().setup(ns_, kPatient);
+    setup.options.observer.ask_every = 1s;
+    start_operator(ledger_, std::move(setup));
+  }
+
+  void edit(const std::string& patch) {
+    world().run(world().patch(kube::kEtcdClusters, key("c"), patch));
+  }
+  std::map<std::string, std::string> pods() {
+    std::map<std::string, std::string> out;
+    for (const auto& [name, object] : world().run(world().look(ns_)))
+      if (name.starts_with("Pod ")) out[name] = json::text_or(object, "/metadata/uid", "");
+    return out;
+  }
+  // Ready, and this generation is wholly in place. Meanwhile somebody writes.
+  void wait_until_rolled(Writer& writer) {
+    for (bool done = false; !done;) {
+      writer.write(1);
+      const auto live = get(kube::kEtcdClusters, "c");
+      const auto at = [&](const char* field) { return json::integer_at(live, field).value_or(0); };
+      done = is_ready(live).holds && at("/status/observedGeneration") == at("/metadata/generation");
+      if (world().runtime().clock->now() > deadline_) {
+        FAIL() << "not rolled: " << json::render(live);
+      }
+    }
+  }
+  // How many of a cluster's Pods were stopped by us, in the order of the ledger.
+  std::vector<std::string> stopped() {
+    std::vector<std::string> out;
+    for (const auto& write : ledger_.writes())
+      if (write.what.starts_with("DELETE pods ")) out.push_back(write.what.substr(12));
+    return out;
+  }
+
+  Ledger ledger_;
+  Monotonic deadline_ = World::with_nodes().runtime().clock->now() + 240s;
+};
+
+TEST_F(Roll, GivesEveryMemberAnotherShapeAndKeepsItsDataAndIdentity) {
+  declare("c");
+  wait_until_ready("c");
+  Application application(world(), key("c"));
+  Writer writer(application, "w/");
+  writer.write(10);
+  const auto before = pods();
+  const auto list = application.members();
+  edit(R"({"spec": {"resources": {"requests": {"memory": "160Mi"}}}})");
+  wait_until_rolled(writer);
+  EXPECT_THAT(writer.find_lost(), IsEmpty());
+  for (const auto& [name, uid] : pods()) {
+    EXPECT_NE(before.at(name), uid) << name << " has another Pod";
+    const auto pod = get(kube::kPods, name.substr(4));
+    EXPECT_EQ(json::text_or(pod, "/spec/containers/0/resources/requests/memory", ""), "160Mi");
+  }
+  EXPECT_THAT(stopped(), SizeIs(3)) << "each once";
+  const auto after = application.members();
+  ASSERT_EQ(after.members.size(), list.members.size());
+  for (std::size_t i = 0; i < list.members.size(); ++i)
+    EXPECT_EQ(after.members[i].id, list.members[i].id);
+  EXPECT_THAT(ledger_.denied(), IsEmpty());
+}
+
+TEST_F(Roll, GoesToAnotherPatchVersionAndBackInPlace) {
+  declare("c", R"({"version": "3.6.15"})");
+  wait_until_ready("c");
+  Application application(world(), key("c"));
+  Writer writer(application, "w/");
+  writer.write(10);
+  const auto before = pods();
+  for (const std::string version : {"3.6.16", "3.6.15"}) {
+    SCOPED_TRACE(version);
+    edit(R"({"spec": {"version": ")" + version + R"("}})");
+    wait_until_rolled(writer);
+    EXPECT_EQ(json::text_or(get(kube::kEtcdClusters, "c"), "/status/version/current", ""), version);
+    EXPECT_EQ(pods(), before) << "the Pods stay";
+    for (const char* member : {"c-0", "c-1", "c-2"})
+      EXPECT_EQ(json::text_or(get(kube::kEtcdMembers, member), "/spec/version", ""), version);
+  }
+  EXPECT_THAT(writer.find_lost(), IsEmpty());
+  EXPECT_THAT(stopped(), IsEmpty());
+  EXPECT_THAT(ledger_.denied(), IsEmpty());
+}
+
+// A declaration that no member can run with costs one member, and no more; it goes on when it is
+// corrected.
+TEST_F(Roll, StopsAtAnImageThatDoesNotExistAndGoesOnWhenThatIsCorrected) {
+  declare("c");
+  wait_until_ready("c");
+  Application application(world(), key("c"));
+  Writer writer(application, "w/");
+  writer.write(10);
+  edit(R"({"spec": {"image": {"repository": "localhost/nowhere"}}})");
+  world().run(world().until(
+      kube::kEtcdClusters, key("c"), 120s, "it says why", [](const json::Value& live) {
+        return waits_for(live, "ErrImagePull", {"localhost/nowhere"}).holds
+                   ? Look(true, "")
+                   : waits_for(live, "ImagePullBackOff", {"localhost/nowhere"});
+      }));
+  writer.write(20);
+  EXPECT_THAT(stopped(), SizeIs(1)) << "the others run on";
+  edit(R"({"spec": {"image": null}})");
+  wait_until_rolled(writer);
+  EXPECT_THAT(writer.find_lost(), IsEmpty());
+  EXPECT_THAT(stopped(), SizeIs(2)) << "the one that was stopped, and nobody else, once more";
+}
+
+// Data that goes with its Pod: members are replaced, the new one before the old one.
+TEST_F(Roll, ReplacesMembersWhoseDataGoesWithTheirPods) {
+  declare("c", R"({"storage": {"emptyDir": {}}})");
+  wait_until_ready("c");
+  Application application(world(), key("c"));
+  Writer writer(application, "w/");
+  writer.write(10);
+  edit(R"({"spec": {"resources": {"requests": {"memory": "160Mi"}}}})");
+  wait_until_rolled(writer);
+  wait_until_members_in(world(), key("c"), {"c-3", "c-4", "c-5"});
+  EXPECT_THAT(writer.find_lost(), IsEmpty());
+  EXPECT_EQ(application.members().voters(), 3U);
+}
+
+}  // namespace
+}  // namespace quorate::slice
