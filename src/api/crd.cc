@@ -126,9 +126,11 @@ void put_spec_rules(json::Array& rules) {
 
 // A version that is not declared is the one that was pinned when the cluster was made.
 void put_change_rules(json::Array& rules) {
-  const std::string same_minor =
-      "has(oldSelf.status.target) && has(oldSelf.status.target.version) && "
-      "self.spec.version.split('.')[1] == oldSelf.status.target.version.split('.')[1]";
+  std::string same_minor = "has(oldSelf.status.target) && has(oldSelf.status.target.version)";
+  for (const auto& release : etcd_releases())
+    same_minor += fmt::format(
+        " && self.spec.version.matches('{0}') == oldSelf.status.target.version.matches('{0}')",
+        fmt::format("^3[.]{}[.]", release.minor));
   rules.push_back(
       make_rule(fmt::format("!({}) || !has(self.spec.version) || ({}) || ({})", kFormed,
                             same_or_both_absent("version"), same_minor),

@@ -356,7 +356,7 @@ TEST(Bootstrap, SaysSoWhenAMemberRunsAnotherVersionThanDeclared) {
   world.set_version("3.6.15");
   world.answer();
   auto decision = world.decide();
-  EXPECT_THAT(message_of(decision, "VersionDiffers"), HasSubstr("c-0 runs 3.6.15, 3.6.16 is"));
+  EXPECT_THAT(message_of(decision, "VersionDiffers"), HasSubstr("c-0 runs 3.6.15 and 3.6.16 is"));
   EXPECT_EQ(condition(*decision.status, "Ready"), "False");
   EXPECT_EQ(condition(*decision.status, "Available"), "True");
 }
