@@ -1,4 +1,4 @@
-"""The first process of a place (the fabric, or a node), in process, mount and host-name namespaces of its own. Killing it is a power cut.
+"""The first process of a place (the fabric, or a node), in network, process, mount and host-name namespaces of its own. Killing it is a power cut.
 
 usage: init.py SPEC.json, inside of the namespaces. The spec:
 
@@ -6,6 +6,7 @@ usage: init.py SPEC.json, inside of the namespaces. The spec:
   tmpfs      folders that are empty at every start
   binds      [folder, where]: what stays over restarts
   programs   [{name, command, env}], started in this order
+  connected  file: nothing is started before it is there
   logs       folder: NAME.log for each program
   down       folder: while it has a file NAME, that program does not run. (This is how programs are stopped and started from outside.)
 
@@ -79,6 +80,8 @@ def main():
     spec = json.loads(pathlib.Path(sys.argv[1]).read_text())
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     prepare(spec)
+    while not os.path.exists(spec["connected"]):
+        time.sleep(0.02)
     programs = [Program(program, spec) for program in spec["programs"]]
     while True:
         for program in programs:

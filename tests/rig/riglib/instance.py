@@ -63,9 +63,6 @@ class Instance:
     def cgroup(self):
         return f"quorate-rig-{self.name}"
 
-    def netns(self, place):
-        return f"quorate-rig-{self.name}-{place}"
-
     @property
     def logs(self):
         return self.folder / "logs"

@@ -5,11 +5,11 @@ import shutil
 import sys
 import time
 
-from . import cgroups, certificates, images, network
+from . import cgroups, certificates, images
 from .instance import Failed, MachineRefuses, etcd_version, kubernetes_version, part
 from .node import RunningNode
 from .plane import Plane, apply_base, kubectl
-from .run import run, wait_for
+from .run import in_net, run, wait_for
 
 needed = ("containerd", "ctr", "runc", "ip", "iptables", "nsenter", "unshare", "losetup", "mkfs.xfs", "xfs_growfs", "openssl", "conntrack")
 
@@ -29,8 +29,8 @@ def refuse_if_it_cannot_work():
         raise MachineRefuses("this kernel has no loop devices (/dev/loop-control)")
     cgroups.hierarchies()
     for words, what in ((["unshare", "--net", "--pid", "--mount", "--uts", "--fork", "true"], "namespaces"),
-                        (["unshare", "--net", "ip", "link", "add", "a", "type", "veth", "peer", "name", "b"], "veth links"),
-                        (["unshare", "--net", "ip", "link", "add", "a", "type", "bridge"], "bridges"),
+                        (["unshare", "--net", "ip", "link", "add", "name", "try0", "type", "veth", "peer", "name", "try1"], "veth links"),
+                        (["unshare", "--net", "ip", "link", "add", "name", "try0", "type", "bridge"], "bridges"),
                         (["unshare", "--net", "iptables", "-t", "nat", "-A", "POSTROUTING", "-j", "MASQUERADE"], "address translation")):
         done = run(*words, check=False)
         if done.returncode != 0:
@@ -52,7 +52,6 @@ def up(instance, count, archives=()):
         preloaded = [images.pause_image_file(), images.etcd_image(etcd_version), *archives]
         certificates.make_all(instance)
         cgroups.make(instance.cgroup)
-        network.make_fabric(instance)
         plane = Plane(instance)
         plane.up()
         say(f"control plane ready after {time.monotonic() - begun:.1f} s")
@@ -80,7 +79,6 @@ def all_ready(instance, count):
 def down(instance):
     """Ends everything of the instance, in whatever state it is; afterwards nothing of it is left."""
     cgroups.kill(instance.cgroup)
-    network.remove_all(instance)
     for line in reversed(pathlib.Path("/proc/self/mounts").read_text().splitlines()):  # none is expected: mounts live in namespaces
         where = line.split()[1]
         if where.startswith(f"{instance.folder}/"):
@@ -102,7 +100,6 @@ def left_behind(instance):
     """What of the instance is still on this machine; nothing, after down()."""
     found = [f"process {pid}" for pid in cgroups.processes(instance.cgroup)]
     found += [f"control group {mount / instance.cgroup}" for mount, _ in cgroups.hierarchies() if (mount / instance.cgroup).exists()]
-    found += [f"namespace {line}" for line in run("ip", "netns", "list").stdout.splitlines() if line.startswith(instance.netns(""))]
     found += [f"loop device {line}" for line in loops(instance)]
     found += [f"mount {line}" for line in pathlib.Path("/proc/self/mounts").read_text().splitlines() if f"{instance.folder}/" in line]
     if instance.folder.exists():
@@ -116,9 +113,8 @@ def shell(instance, command):
     tools = [str(part(f"kubectl-{kubernetes_version}")), str(part(f"etcd-{etcd_version}"))]
     environment = {**os.environ, "KUBECONFIG": str(instance.kubeconfig), "QUORATE_RIG": instance.name,
                    "PATH": ":".join(tools + [os.environ["PATH"]]), "PS1": f"(rig {instance.name}) \\w# "}
-    enter = ["nsenter", f"--net=/run/netns/{instance.netns('fabric')}", "unshare", "--mount", "sh", "-c",
+    enter = [*in_net(plane.pid()), "unshare", "--mount", "sh", "-c",
              'mount --bind "$0" "$(readlink -f /etc/resolv.conf)" && exec "$@"', str(instance.resolv_conf)]
-    plane.pid()
     os.execvpe(enter[0], enter + (command or ["bash", "--norc"]), environment)
 
 

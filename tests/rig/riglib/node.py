@@ -5,7 +5,7 @@ import shutil
 from . import network
 from .instance import fabric_address, kubernetes_version, part
 from .place import Place
-from .plane import proxy_flags
+from .plane import Plane, proxy_flags
 from .run import in_process, run, wait_for
 
 pause_image = "localhost/pause:rig"
@@ -18,15 +18,12 @@ class RunningNode(Place):
 
     def boot(self):
         """First start, or a start after a power cut: what containers were running is gone, what they wrote to disks is there."""
-        network.make_node(self.instance, self.node)
         self.write_configuration()
         kubelet, containerd, logs = (self.instance.node_folder(self.name) / name for name in ("kubelet", "containerd", "pod-logs"))
-        self.start(self.programs(), tmpfs=["/run", "/var/lib", "/var/log"],
+        fabric = Plane(self.instance).pid()
+        self.start(self.programs(), lambda pid: network.make_node(fabric, pid, self.node, self.instance.nodes),
+                   tmpfs=["/run", "/var/lib", "/var/log"],
                    binds=[(kubelet, "/var/lib/kubelet"), (containerd, "/var/lib/containerd"), (logs, "/var/log/pods")])
-
-    def power_cut(self):
-        self.kill()
-        network.remove_node(self.instance, self.node)
 
     @property
     def configuration(self):

@@ -7,7 +7,7 @@ import sys
 
 from . import cgroups
 from .instance import Failed
-from .run import in_net, wait_for
+from .run import wait_for
 
 
 class Place:
@@ -17,20 +17,22 @@ class Place:
         self.logs = instance.logs / name
         self.cgroup = f"{instance.cgroup}/{name}"
 
-    def start(self, programs, tmpfs=(), binds=()):
-        """Starts the place anew; returns when its first process runs."""
+    def start(self, programs, connect, tmpfs=(), binds=()):
+        """Starts the place anew: its first process, then its network by connect(pid), then its programs."""
         if self.find_pid():
             raise Failed(f"{self.name} runs already")
         self.down.mkdir(parents=True, exist_ok=True)
         for note in self.down.iterdir():
             note.unlink()
         self.logs.mkdir(parents=True, exist_ok=True)
+        connected = self.folder / "connected"
+        connected.unlink(missing_ok=True)
         spec = self.folder / "spec.json"
         spec.write_text(json.dumps({"hostname": self.name, "tmpfs": list(tmpfs), "binds": [[str(a), str(b)] for a, b in binds],
-                                    "programs": programs, "logs": str(self.logs), "down": str(self.down)}, indent=1))
+                                    "programs": programs, "logs": str(self.logs), "down": str(self.down), "connected": str(connected)}, indent=1))
         cgroups.make(f"{self.cgroup}/daemons")
-        command = [*in_net(self.instance.netns(self.name)), "unshare", "--pid", "--mount", "--uts", "--fork", "--kill-child", "--mount-proc",
-                   sys.executable, str(pathlib.Path(__file__).parent / "init.py"), str(spec)]
+        command = ["unshare", "--net", "--pid", "--mount", "--uts", "--fork", "--kill-child", "--mount-proc", sys.executable,
+                   str(pathlib.Path(__file__).parent / "init.py"), str(spec)]
         with (self.logs / "init.log").open("ab") as log:
             outer = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
                                      preexec_fn=lambda: cgroups.enter(f"{self.cgroup}/daemons"))
@@ -38,6 +40,8 @@ class Place:
         wait_for(f"{self.name} starts", lambda: outer.poll() is not None or self.find_pid(), 10)
         if outer.poll() is not None:
             raise Failed(f"{self.name} cannot be started: {(self.logs / 'init.log').read_text().strip()}")
+        connect(self.pid())
+        connected.touch()
 
     @property
     def down(self):

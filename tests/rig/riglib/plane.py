@@ -3,6 +3,7 @@ import json
 import pathlib
 import sys
 
+from . import network
 from .instance import api_port, etcd_version, fabric_address, kubernetes_version, part, root, service_range
 from .place import Place
 from .run import in_net, run, wait_for
@@ -23,7 +24,7 @@ class Plane(Place):
 
     def up(self):
         self.write_configuration()
-        self.start(self.programs())
+        self.start(self.programs(), network.make_fabric)
         wait_for("kube-apiserver is ready", self.is_ready, 60)
 
     def is_ready(self):
@@ -94,7 +95,7 @@ def write_volume_plugin(instance):
 
 
 def kubectl(instance, *words, **kwargs):
-    return run(*in_net(instance.netns("fabric")), part(f"kubectl-{kubernetes_version}") / "kubectl", "--kubeconfig", instance.kubeconfig,
+    return run(*in_net(Plane(instance).pid()), part(f"kubectl-{kubernetes_version}") / "kubectl", "--kubeconfig", instance.kubeconfig,
                "--cache-dir", instance.folder / "kubectl-cache", *words, **kwargs)
 
 

@@ -14,9 +14,9 @@ def run(*command, check=True, **kwargs):
     return done
 
 
-def in_net(netns):
-    """Words before a command that run it in a network namespace. (`ip netns exec` would mount a /sys without cgroups.)"""
-    return ["nsenter", f"--net=/run/netns/{netns}"]
+def in_net(pid):
+    """Words before a command that run it in the network of a process. (`ip netns exec` would mount a /sys without cgroups.)"""
+    return ["nsenter", f"--target={pid}", "--net"]
 
 
 def in_process(pid):
