@@ -12,7 +12,7 @@ namespace quorate::op {
 
 struct InstallOptions {
   RbacOptions rbac;
-  std::string image;  // holds both /quorate and /quorate-launch
+  std::string image;  // holds quorate, its entry point, and /quorate-launch
   int replicas = 2;
   bool monitoring = false;        // ServiceMonitor, PodMonitor: needs the Prometheus operator
   bool admission_policy = false;  // nobody but the operator deletes members' records and claims
