@@ -1,5 +1,5 @@
 """The network of an instance: the fabric has a bridge; each node is behind a link to it. Networks vanish with the places that have them."""
-from .instance import fabric_address
+from .instance import fabric_address, service_range
 from .run import in_net, run
 
 
@@ -12,7 +12,8 @@ def make_fabric(pid):
     """In the network of the fabric's first process."""
     _all(pid, ["ip", "link", "set", "lo", "up"], ["ip", "link", "add", "fabric", "type", "bridge"],
          ["ip", "address", "add", f"{fabric_address}/24", "dev", "fabric"], ["ip", "link", "set", "fabric", "up"],
-         ["sysctl", "-qw", "net.ipv4.ip_forward=1"])
+         # Packets to Services must have a way before kube-proxy can give them another.
+         ["ip", "route", "add", service_range, "dev", "fabric"], ["sysctl", "-qw", "net.ipv4.ip_forward=1"])
 
 
 def make_node(fabric, pid, node, nodes):
