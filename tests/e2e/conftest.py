@@ -54,20 +54,13 @@ def quorate(pytestconfig):
 def installed(kube, quorate):
     """Installed as people do it: quorate manifests | kubectl apply -f -"""
     kube.kubectl("apply", "-f", "-", input=quorate("manifests", f"--image={image}"))
-    wait_for_operator(kube)
-
-
-def wait_for_operator(kube, seconds=90):
-    def look():
-        found = kube.apps.read_namespaced_deployment("quorate-operator", "quorate-system").status
-        return found.ready_replicas == found.replicas == 2 and not found.unavailable_replicas, found.to_dict()
-    eventually("both operators are ready", look, seconds)
+    kube.wait_for_operator()
 
 
 @pytest.fixture
 def namespace(kube, request):
     """Named after the test; removed after a test that passed, kept for a look after one that did not."""
-    name = re.sub("[^a-z0-9]+", "-", request.node.name.lower()).strip("-")[:50].strip("-")
+    name = re.sub("[^a-z0-9]+", "-", request.node.name.lower()).strip("-")[:56].strip("-") + f"-{os.urandom(3).hex()}"
     kube.make_namespace(name)
     yield name
     if not getattr(request.node, "failed", False):

@@ -103,8 +103,7 @@ def test_uninstalled_operator_leaves_clusters_running_and_comes_back(cluster, qu
     eventually("no operator runs", lambda: (not cluster.kube.core.list_namespaced_pod("quorate-system").items, None), 60)
     assert Etcd(cluster).read_prefix("/k") == {"/k": "v"}
     cluster.kube.kubectl("apply", "-f", "-", input=manifests)
-    from conftest import wait_for_operator
-    wait_for_operator(cluster.kube)
+    cluster.kube.wait_for_operator()
     cluster.patch(replicas=5)
     cluster.wait_until_settled(5, 180)
     assert {name: pod.metadata.uid for name, pod in cluster.pods.items() if name in pods} == pods

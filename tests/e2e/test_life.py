@@ -74,7 +74,7 @@ def test_sleeps_and_wakes_as_the_same_cluster(cluster):
 
 
 def test_deleted_and_created_again_is_another_cluster(cluster):
-    cluster.create(replicas=3, storage={"retention": {"whenDeleted": "Delete"}}).wait_until_settled(3)
+    cluster.create(replicas=3, storage={"claim": {}, "retention": {"whenDeleted": "Delete"}}).wait_until_settled(3)
     Etcd(cluster).put("/k", "old")
     old = cluster.status["clusterID"]
     cluster.delete()

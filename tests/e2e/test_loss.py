@@ -4,7 +4,6 @@ import pytest
 from e2elib.etcd import Etcd, Unavailable
 from e2elib.waiting import Stopwatch, eventually
 from e2elib.writer import Writer
-from conftest import wait_for_operator
 
 pytestmark = pytest.mark.node_fault
 
@@ -126,7 +125,7 @@ def test_killed_operator_is_followed_by_the_other(cluster):
     for pod in cluster.kube.core.list_namespaced_pod("quorate-system").items:
         cluster.kube.core.delete_namespaced_pod(pod.metadata.name, "quorate-system", grace_period_seconds=0)
     cluster.wait_until_settled(5, 240)
-    wait_for_operator(cluster.kube)
+    cluster.kube.wait_for_operator()
     known, learners = Etcd(cluster).members()
     assert len(known) == 5 and not learners
 
@@ -134,7 +133,7 @@ def test_killed_operator_is_followed_by_the_other(cluster):
 def test_rolled_back_volume_is_noticed(cluster, rig):
     """A volume that was put back to an older copy of itself may hold votes that were never cast: such a member must not run on."""
     cluster.create(replicas=3).wait_until_settled(3)
-    victim, claim = follower(cluster), None
+    victim = follower(cluster)
     claim = f"{cluster.namespace}/data-{victim}"
     rig("volume", "save", claim, "old")
     with Writer(cluster) as writer:

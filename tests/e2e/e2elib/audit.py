@@ -13,8 +13,8 @@ def requests(path, since=0, user=operator):
 
 
 def refused(events):
-    """Requests that its rights did not cover."""
-    return [line(e) for e in events if e.get("responseStatus", {}).get("code") in (401, 403)]
+    """Requests that its rights did not cover. (A 403 may also say that a namespace is going away.)"""
+    return [line(e) for e in events if e.get("annotations", {}).get("authorization.k8s.io/decision") != "allow"]
 
 
 def line(event):

@@ -25,7 +25,8 @@ class Etcd:
 
     def __init__(self, cluster, timeout=10):
         self.cluster, self.timeout, self.connection = cluster, timeout, None
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="quorate-e2e-"))
+        self.temporary = tempfile.TemporaryDirectory(prefix="quorate-e2e-")
+        self.folder = pathlib.Path(self.temporary.name)
         secret = cluster.kube.core.read_namespaced_secret(f"{cluster.name}-client-tls", cluster.namespace)
         for key, value in secret.data.items():
             (self.folder / key).write_bytes(base64.b64decode(value))

@@ -37,6 +37,12 @@ class Kube:
                 return None
             raise
 
+    def wait_for_operator(self, seconds=90):
+        def look():
+            found = self.apps.read_namespaced_deployment("quorate-operator", "quorate-system").status
+            return found.ready_replicas == found.replicas == 2 and not found.unavailable_replicas, found.to_dict()
+        eventually("both operators are ready", look, seconds)
+
     def nodes_ready(self):
         out = {}
         for node in self.core.list_node().items:

@@ -79,3 +79,7 @@ class Volume:
 
     def files(self):
         return self.at('cd "$1" && find . -type f | sort')
+
+    def size(self):
+        """Bytes that the file system has in all."""
+        return self.at('echo $(( $(stat -f -c "%b * %S" "$1") ))')
