@@ -32,6 +32,26 @@ parts: bootstrap ## build all real parts: etcd 3.5 to 3.7, kube-apiserver and it
 parts-demo: bootstrap
 	@tests/parts/build etcd-3.6.16 kube
 
+# ---- real Kubernetes (docs/rig.md): needs root. RIG=name for a second one beside the first. ----
+export QUORATE_RIG = $(or $(RIG),default)
+NODES ?= 3
+.PHONY: image kube-up kube-down kube-shell test-kube
+image: release ## the container image, build/image/quorate.tar, without pulling anything
+	@scripts/image
+kube-up: bootstrap-kube parts-kube ## start a real Kubernetes of NODES nodes (default 3) on this machine
+	@tests/rig/rig up --nodes $(NODES)
+kube-down: ## end it; nothing is left
+	@tests/rig/rig down
+kube-shell: ## a shell in it, with kubectl and etcdctl
+	@tests/rig/rig shell
+test-kube: bootstrap-kube parts-kube image ## end-to-end tests on a real Kubernetes of their own; ARGS="-k scale"
+	@scripts/test-kube $(ARGS)
+.PHONY: bootstrap-kube parts-kube
+bootstrap-kube: bootstrap
+	@scripts/bootstrap --kube
+parts-kube: bootstrap
+	@tests/parts/build etcd-3.6.16 kube node
+
 .PHONY: sim
 sim: bootstrap ## the operator in a simulated world (docs/simulator.md): ARGS="--scenario form --seeds 1000"
 	@cmake --preset release >/dev/null && cmake --build --preset release -j$(JOBS) --target sim
@@ -56,7 +76,7 @@ format: bootstrap ## clang-format over the sources
 	@git ls-files '*.h' '*.cc' | xargs clang-format-16 -i
 lint: ## layers, style rules, format: what the first stage of `make test` checks
 	@scripts/check-layers && scripts/lint && scripts/check-format
-manifests: bootstrap ## generate deploy/crds, deploy/rbac.yaml and docs/reference.md from src/api
+manifests: bootstrap ## generate deploy/crds, deploy/kustomize and docs/reference.md from src/api
 	@scripts/manifests
 
 .PHONY: build-report

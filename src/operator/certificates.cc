@@ -39,7 +39,7 @@ Task<Result<void>> Executor::on(plan::CreateAuthority step, Pass& pass) {
   const auto now = runtime_.clock->wall();
   const auto name = plan::name_of(step.which, pass.owner.key.name);
   CO_TRY(auto authority,
-         pki::Authority::make(keys_, name + "." + pass.owner.key.ns,
+         pki::Authority::make(keys_, certificate_name({pass.owner.key.ns, name}),
                               {now - kClockSlack, now + options_.authority_lifetime}));
   const auto pem = authority.certificate().pem();
   co_return co_await create(
@@ -57,7 +57,7 @@ Task<Result<void>> Executor::on(plan::IssueLeaf step, Pass& pass) {
   const auto now = runtime_.clock->wall();
   const auto name = plan::name_of(step.which, pass.owner.key.name);
   pki::LeafRequest request;
-  request.common_name = name + "." + pass.owner.key.ns;
+  request.common_name = certificate_name({pass.owner.key.ns, name});
   request.names = split(step.names);
   request.purpose = purpose_of(step.which);
   request.validity = {now - kClockSlack, now + options_.leaf_lifetime};

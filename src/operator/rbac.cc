@@ -76,7 +76,10 @@ void grant(std::vector<json::Value>& out, const RbacOptions& options, const std:
 
 std::vector<json::Value> make_rbac(const RbacOptions& options) {
   std::vector<json::Value> out;
-  out.emplace_back(head("v1", "Namespace", "", options.operator_namespace));
+  auto ns = head("v1", "Namespace", "", options.operator_namespace);
+  ns["metadata"].as_object()["labels"].as_object()["pod-security.kubernetes.io/enforce"] =
+      "restricted";
+  out.emplace_back(std::move(ns));
   out.emplace_back(
       head("v1", "ServiceAccount", options.operator_namespace, options.service_account));
   grant(out, options, options.operator_namespace, "quorate-operator-lease", rules(kLeaseRights));

@@ -13,7 +13,7 @@ namespace {
 
 // Committed, so that people can read it. QUORATE_REGENERATE=1 writes it anew.
 TEST(Rbac, IsWhatIsCommitted) {
-  const auto path = std::string(QUORATE_SOURCE_DIR) + "/deploy/rbac.yaml";
+  const auto path = std::string(QUORATE_SOURCE_DIR) + "/deploy/kustomize/rbac.yaml";
   const auto text = json::render_yaml_stream(make_rbac({}));
   if (std::getenv("QUORATE_REGENERATE")) std::ofstream(path) << text;
   std::stringstream committed;

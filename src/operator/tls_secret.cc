@@ -3,6 +3,7 @@
 #include "api/names.h"
 #include "base/bytes.h"
 #include "kube/resource.h"
+#include "pki/digest.h"
 
 namespace quorate::op {
 namespace {
@@ -47,6 +48,15 @@ Task<Result<TlsPems>> read_tls_secret(kube::Client& client, ObjectKey secret,
   CO_TRY(auto key, decode(secret, api::kSecretKey, view.key.reveal()));
   out.key = Secret(std::move(key));
   co_return out;
+}
+
+std::string certificate_name(const ObjectKey& secret) {
+  constexpr std::size_t kLongest = 64;  // ub-common-name
+  constexpr std::size_t kDigits = 12;
+  auto name = secret.name + "." + secret.ns;
+  if (name.size() <= kLongest) return name;
+  const auto digest = pki::sha256_hex(name).substr(0, kDigits);
+  return name.substr(0, kLongest - kDigits - 1) + "-" + digest;
 }
 
 }  // namespace quorate::op

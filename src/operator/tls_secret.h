@@ -17,4 +17,9 @@ struct TlsPems {
 Task<Result<TlsPems>> read_tls_secret(kube::Client& client, ObjectKey secret,
                                       rt::Deadline deadline);
 
+// The common name of the certificate in a Secret: `secret.namespace`, or, where that is longer than
+// the 64 characters that X.509 allows, its beginning and a digest of the whole. It is for people;
+// nobody is let in by it.
+[[nodiscard]] std::string certificate_name(const ObjectKey& secret);
+
 }  // namespace quorate::op

@@ -1,25 +1,33 @@
+#include <algorithm>
 #include <cstdio>
 #include <string>
+#include <vector>
 
 #include "api/crd.h"
 #include "cmd/quorate/commands.h"
 #include "json/yaml.h"
-#include "operator/rbac.h"
+#include "operator/install.h"
 
 namespace quorate::cmd {
 namespace {
 
 struct Options {
-  std::string part = "all";
-  op::RbacOptions rbac;
+  std::vector<std::string> parts{"crds", "rbac", "operator"};
+  op::InstallOptions install;
 };
 
 std::string render(const Options& options) {
-  if (options.part == "reference") return api::render_reference().text;
+  const auto wants = [&](std::string_view part) {
+    return std::find(options.parts.begin(), options.parts.end(), part) != options.parts.end();
+  };
+  if (wants("reference")) return api::render_reference().text;
   std::vector<json::Value> documents;
-  if (options.part != "rbac") documents = api::make_crds();
-  if (options.part != "crds")
-    for (auto& document : op::make_rbac(options.rbac)) documents.push_back(std::move(document));
+  const auto add = [&](std::vector<json::Value> more) {
+    for (auto& document : more) documents.push_back(std::move(document));
+  };
+  if (wants("crds")) add(api::make_crds());
+  if (wants("rbac")) add(op::make_rbac(options.install.rbac));
+  if (wants("operator")) add(op::make_install(options.install));
   return json::render_yaml_stream(documents);
 }
 
@@ -27,20 +35,32 @@ std::string render(const Options& options) {
 
 void add_manifests(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<Options>();
-  auto* command =
-      app.add_subcommand("manifests", "Print what a cluster needs before the operator can run");
+  options->install.image = std::string("quorate.io/quorate:v") + kVersion;
+  auto* command = app.add_subcommand(
+      "manifests", "Print all that installs the operator: kinds, rights, and how it runs");
   command->footer("Example:\n  quorate manifests | kubectl apply -f -");
   command
-      ->add_option("--only", options->part,
-                   "all, crds, rbac or reference (the page of all fields, Markdown)")
-      ->check(CLI::IsMember({"all", "crds", "rbac", "reference"}))
+      ->add_option(
+          "--only", options->parts,
+          "Any of crds, rbac and operator; or reference (the page of all fields, Markdown)")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"crds", "rbac", "operator", "reference"}))
       ->capture_default_str();
   command
-      ->add_option("--operator-namespace", options->rbac.operator_namespace,
+      ->add_option("--operator-namespace", options->install.rbac.operator_namespace,
                    "Where the operator runs")
       ->capture_default_str();
-  command->add_option("--watch-namespace", options->rbac.watched_namespace,
+  command->add_option("--watch-namespace", options->install.rbac.watched_namespace,
                       "The one namespace that it manages; all if not given");
+  command->add_option("--image", options->install.image, "Image of the operator")
+      ->capture_default_str();
+  command->add_option("--replicas", options->install.replicas, "How many wait to lead")
+      ->check(CLI::Range(1, 9))
+      ->capture_default_str();
+  command->add_flag("--monitoring", options->install.monitoring,
+                    "Also monitors, for the Prometheus operator");
+  command->add_flag("--admission-policy", options->install.admission_policy,
+                    "Also a policy: nobody but the operator deletes members' records and claims");
   command->callback([options, &exit_code] {
     std::fputs(render(*options).c_str(), stdout);
     exit_code = kOk;

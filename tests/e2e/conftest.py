@@ -1,0 +1,102 @@
+"""What every test has: a place to run on, Quorate installed there, a namespace of its own, and a cluster's handle in it."""
+import os
+import re
+import subprocess
+
+import pytest
+
+from e2elib.faults import Rig, root
+from e2elib.kube import Cluster, Kube
+from e2elib.waiting import Stopwatch, eventually
+
+image = os.environ.get("QUORATE_IMAGE", "localhost/quorate:dev")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--target", choices=["kube", "sandbox"], default="kube", help="where to run: a real Kubernetes (tests/rig), or the sandbox")
+    parser.addoption("--quorate", default=os.environ.get("QUORATE_PROGRAM", str(root / "build/release/quorate")), help="the program that prints the manifests")
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--target") == "sandbox":
+        for item in items:
+            if item.get_closest_marker("kube_only") or item.get_closest_marker("node_fault"):
+                item.add_marker(pytest.mark.skip(reason="only a real Kubernetes can show it"))
+
+
+def pytest_terminal_summary(terminalreporter):
+    if Stopwatch.notes:
+        terminalreporter.section("how long it took")
+        for what, seconds in Stopwatch.notes:
+            terminalreporter.write_line(f"{seconds:8.1f} s  {what}")
+
+
+@pytest.fixture(scope="session")
+def kube(pytestconfig):
+    if pytestconfig.getoption("--target") == "sandbox":
+        pytest.exit("there is no sandbox yet", returncode=4)
+    return Kube()
+
+
+@pytest.fixture(scope="session")
+def rig():
+    return Rig()
+
+
+@pytest.fixture(scope="session")
+def quorate(pytestconfig):
+    def run(*words):
+        return subprocess.run([pytestconfig.getoption("--quorate"), *words], check=True, capture_output=True, text=True).stdout
+    return run
+
+
+@pytest.fixture(scope="session")
+def installed(kube, quorate):
+    """Installed as people do it: quorate manifests | kubectl apply -f -"""
+    kube.kubectl("apply", "-f", "-", input=quorate("manifests", f"--image={image}"))
+    kube.wait_for_operator()
+
+
+@pytest.fixture
+def namespace(kube, request):
+    """Named after the test; removed after a test that passed, kept for a look after one that did not."""
+    name = re.sub("[^a-z0-9]+", "-", request.node.name.lower()).strip("-")[:56].strip("-") + f"-{os.urandom(3).hex()}"
+    kube.make_namespace(name)
+    yield name
+    if not getattr(request.node, "failed", False):
+        kube.core.delete_namespace(name)
+
+
+@pytest.fixture
+def cluster(installed, kube, namespace):
+    return Cluster(kube, namespace)
+
+
+@pytest.fixture(autouse=True)
+def all_nodes_are_there(request):
+    """Faults of nodes end with the test that made them, also when it fails."""
+    yield
+    if not request.node.get_closest_marker("node_fault"):
+        return
+    rig, kube = request.getfixturevalue("rig"), request.getfixturevalue("kube")
+    running = {line.split(":")[0]: "runs" in line for line in rig("status").splitlines()}
+    for node in (n for n in running if n != "fabric"):
+        rig("resume", node, check=False)
+        if running[node]:
+            rig("heal", node)
+        else:
+            rig("reboot", node)
+        for program in ("kubelet", "containerd"):
+            rig("start", node, program)
+        rig("uncordon", node, check=False)
+    eventually("all nodes are ready", lambda: (set(kube.nodes_ready().values()) == {"True"}, kube.nodes_ready()), 60)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    if report.failed:
+        item.failed = True
+        if "cluster" in getattr(item, "funcargs", {}):
+            report.sections.append(("the cluster", item.funcargs["cluster"].describe()))
+    return report

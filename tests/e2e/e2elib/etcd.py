@@ -1,0 +1,86 @@
+"""The hands on etcd: as an application has them, with the Secret that an application mounts, through the Service by its name."""
+import base64
+import http.client
+import json
+import pathlib
+import ssl
+import subprocess
+import tempfile
+
+
+class Unavailable(Exception):
+    """No answer, or one that is no success: whether a write took place is not known."""
+
+
+def encode(text):
+    return base64.b64encode(text.encode()).decode()
+
+
+def decode(text):
+    return base64.b64decode(text).decode()
+
+
+class Etcd:
+    """etcd's JSON gateway over TLS. One connection, made anew after any failure. Not for several threads."""
+
+    def __init__(self, cluster, timeout=10):
+        self.cluster, self.timeout, self.connection = cluster, timeout, None
+        self.temporary = tempfile.TemporaryDirectory(prefix="quorate-e2e-")
+        self.folder = pathlib.Path(self.temporary.name)
+        secret = cluster.kube.core.read_namespaced_secret(f"{cluster.name}-client-tls", cluster.namespace)
+        for key, value in secret.data.items():
+            (self.folder / key).write_bytes(base64.b64decode(value))
+        self.context = ssl.create_default_context(cafile=self.folder / "ca.crt")
+        self.context.load_cert_chain(self.folder / "tls.crt", self.folder / "tls.key")
+
+    def host(self, member=None):
+        service = f"{member}.{self.cluster.name}-peer" if member else self.cluster.name
+        return f"{service}.{self.cluster.namespace}.svc"
+
+    def call(self, path, body):
+        try:
+            if not self.connection:
+                self.connection = http.client.HTTPSConnection(self.host(), 2379, context=self.context, timeout=self.timeout)
+            self.connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
+            answer = self.connection.getresponse()
+            text = answer.read().decode()
+        except (OSError, http.client.HTTPException) as problem:
+            self.close()
+            raise Unavailable(f"{type(problem).__name__}: {problem}") from None
+        if answer.status != 200:
+            self.close()
+            raise Unavailable(f"{answer.status}: {text[:200]}")
+        return json.loads(text)
+
+    def close(self):
+        if self.connection:
+            self.connection.close()
+        self.connection = None
+
+    def put(self, key, value):
+        self.call("/v3/kv/put", {"key": encode(key), "value": encode(value)})
+
+    def read_prefix(self, prefix):
+        """Linearizable: what a quorum holds now."""
+        end = prefix[:-1] + chr(ord(prefix[-1]) + 1)
+        found = self.call("/v3/kv/range", {"key": encode(prefix), "range_end": encode(end)})
+        return {decode(kv["key"]): decode(kv.get("value", "")) for kv in found.get("kvs", [])}
+
+    def etcdctl(self, *words, member=None, check=True):
+        flags = ["--endpoints", f"https://{self.host(member)}:2379", "--cacert", self.folder / "ca.crt", "--cert", self.folder / "tls.crt",
+                 "--key", self.folder / "tls.key", "--dial-timeout", "5s", "--command-timeout", "15s"]
+        done = subprocess.run(["etcdctl", *map(str, flags), *map(str, words)], capture_output=True, text=True, timeout=60)
+        assert not check or done.returncode == 0, f"etcdctl {' '.join(map(str, words))}: {done.stderr.strip()}"
+        return done
+
+    def members(self):
+        """{name: id} of all members that etcd knows, and those of them that are learners."""
+        listed = json.loads(self.etcdctl("member", "list", "-w", "json").stdout)["members"]
+        return {m.get("name", "?"): f"{m['ID']:x}" for m in listed}, [m.get("name", "?") for m in listed if m.get("isLearner")]
+
+    def hashes(self, members):
+        """The hash of all keys, by member, at one revision that all of them have."""
+        statuses = {m: json.loads(self.etcdctl("endpoint", "status", "-w", "json", member=m).stdout)[0]["Status"] for m in members}
+        revision = min(status["header"]["revision"] for status in statuses.values())
+        return {m: json.loads(self.etcdctl("endpoint", "hashkv", "--rev", revision, "-w", "json", member=m).stdout)[0]["HashKV"]["hash"]
+                for m in members}

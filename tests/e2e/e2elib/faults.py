@@ -1,0 +1,17 @@
+"""What befalls nodes and volumes: the rig's commands."""
+import os
+import pathlib
+import subprocess
+
+root = pathlib.Path(__file__).resolve().parent.parent.parent.parent
+
+
+class Rig:
+    def __call__(self, *words, check=True):
+        done = subprocess.run([root / "tests/rig/rig", *map(str, words)], capture_output=True, text=True, timeout=180)
+        assert not check or done.returncode == 0, f"rig {' '.join(map(str, words))}: {done.stderr.strip()}"
+        return done.stdout
+
+    @property
+    def audit_log(self):
+        return pathlib.Path(os.environ.get("QUORATE_RIG_DIR", "/srv/quorate-rig")) / os.environ["QUORATE_RIG"] / "logs/audit.log"

@@ -1,0 +1,121 @@
+"""Installed by manifests, by kustomize and by Helm: the same objects. Under its own rights, and no others."""
+import json
+import os
+import subprocess
+
+import pytest
+import yaml
+
+from e2elib import audit
+from e2elib.etcd import Etcd
+from e2elib.faults import root
+from e2elib.waiting import eventually
+
+keep = "helm.sh/resource-policy"
+
+
+def objects(text):
+    """{kind/namespace/name: object} of a stream of documents."""
+    found = {}
+    for document in yaml.safe_load_all(text):
+        if document:
+            metadata = document["metadata"]
+            if metadata.get("annotations", {}).pop(keep, None) and not metadata["annotations"]:
+                del metadata["annotations"]
+            found[f"{document['kind']}/{metadata.get('namespace', '')}/{metadata['name']}"] = document
+    return found
+
+
+def part(name):
+    done = subprocess.run([root / "tests/parts/build", "--path", name], capture_output=True, text=True)
+    if done.returncode != 0:
+        pytest.skip(done.stderr.strip())
+    return done.stdout.strip()
+
+
+def helm(*words):
+    return subprocess.run([f"{part('helm')}/helm", "template", "quorate", root / "deploy/helm/quorate", "--namespace", "quorate-system",
+                           "--kube-version", "1.34.4", *words], capture_output=True, text=True)
+
+
+def assert_same(got, wanted):
+    assert sorted(got) == sorted(wanted)
+    for key in wanted:
+        assert got[key] == wanted[key], key
+
+
+def test_kustomize_gives_what_manifests_print(quorate):
+    built = subprocess.run([f"{part('kubectl')}/kubectl", "kustomize", root / "deploy/kustomize"], check=True, capture_output=True, text=True)
+    assert_same(objects(built.stdout), objects(quorate("manifests")))
+
+
+@pytest.mark.parametrize("flags, values", [
+    ([], []),
+    (["--watch-namespace=team"], ["--set", "watchNamespace=team"]),
+    (["--monitoring", "--admission-policy", "--replicas=3", "--image=a/b:c"],
+     ["--set", "monitoring.enabled=true,admissionPolicy.enabled=true,replicas=3,image.repository=a/b,image.tag=c"]),
+], ids=["default", "one-namespace", "everything"])
+def test_helm_gives_what_manifests_print(quorate, flags, values):
+    done = helm(*values)
+    assert done.returncode == 0, done.stderr
+    wanted = {key: o for key, o in objects(quorate("manifests", *flags)).items() if o["kind"] != "Namespace"}  # helm --create-namespace
+    assert_same(objects(done.stdout), wanted)
+
+
+def test_helm_refuses_values_that_it_does_not_know():
+    assert helm("--set", "replica=3").returncode != 0
+    assert helm("--set", "replicas=0").returncode != 0
+
+
+def test_helm_keeps_kinds_on_uninstall():
+    kinds = [d for d in yaml.safe_load_all(helm().stdout) if d and d["kind"] == "CustomResourceDefinition"]
+    assert kinds and all(d["metadata"]["annotations"][keep] == "keep" for d in kinds)
+
+
+@pytest.mark.kube_only
+def test_operator_runs_under_its_own_rights(cluster, rig, quorate):
+    """Everything that it did since the start of the suite was allowed, and named by its rules; and a quiet cluster costs no write."""
+    cluster.create(replicas=3).wait_until_settled(3)
+    events, offset = audit.requests(rig.audit_log)
+    assert events
+    assert audit.refused(events) == []
+    rules = [rule for o in objects(quorate("manifests", "--only", "rbac")).values() for rule in o.get("rules", [])]
+    assert audit.outside_of(rules, events) == []
+    Etcd(cluster).put("/k", "v")
+    quiet_since = offset
+
+    def quiet():
+        seen, _ = audit.requests(rig.audit_log, quiet_since)
+        renewals = [e for e in seen if e.get("objectRef", {}).get("resource") == "leases" and e["verb"] == "patch"]
+        return len(renewals) >= 20, f"{len(renewals)} renewals of the lease"  # as many retry periods (2 s) have passed
+    eventually("40 s have passed by the operator's own clock", quiet, 120)
+    seen, _ = audit.requests(rig.audit_log, quiet_since)
+    assert audit.writes(seen) == []
+
+
+@pytest.mark.kube_only
+def test_uninstalled_operator_leaves_clusters_running_and_comes_back(cluster, quorate):
+    cluster.create(replicas=3).wait_until_settled(3)
+    pods = {name: pod.metadata.uid for name, pod in cluster.pods.items()}
+    Etcd(cluster).put("/k", "v")
+    manifests = quorate("manifests", "--only", "operator", f"--image={os.environ.get('QUORATE_IMAGE', 'localhost/quorate:dev')}")
+    cluster.kube.kubectl("delete", "--wait=true", "-f", "-", input=manifests)
+    eventually("no operator runs", lambda: (not cluster.kube.core.list_namespaced_pod("quorate-system").items, None), 60)
+    assert Etcd(cluster).read_prefix("/k") == {"/k": "v"}
+    cluster.kube.kubectl("apply", "-f", "-", input=manifests)
+    cluster.kube.wait_for_operator()
+    cluster.patch(replicas=5)
+    cluster.wait_until_settled(5, 180)
+    assert {name: pod.metadata.uid for name, pod in cluster.pods.items() if name in pods} == pods
+
+
+def test_image_is_the_same_from_the_same_programs(tmp_path):
+    build = os.path.dirname(os.environ.get("QUORATE_PROGRAM", str(root / "build/release/quorate")))
+    digests = []
+    for number in range(2):
+        done = subprocess.run([root / "scripts/image", "--build", build, "--output", tmp_path / f"{number}.tar"], check=True, capture_output=True, text=True)
+        digests.append(done.stdout.split("@")[1].split(",")[0])
+    assert digests[0] == digests[1]
+    assert (tmp_path / "0.tar").read_bytes() == (tmp_path / "1.tar").read_bytes()
+    sbom = json.loads((tmp_path / "0.spdx.json").read_text())
+    assert {"quorate"} < {package["name"] for package in sbom["packages"]} and len(sbom["files"]) > 2

@@ -1,0 +1,121 @@
+"""Trouble around a cluster: parts of Kubernetes that are down, images that are not there, disks that are full or cannot be had."""
+import json
+
+import pytest
+
+from e2elib.etcd import Etcd
+from e2elib.waiting import Stopwatch, eventually
+from e2elib.writer import Writer
+
+pytestmark = [pytest.mark.kube_only, pytest.mark.node_fault]
+
+
+@pytest.fixture
+def fabric(rig):
+    """Programs of the control plane that are stopped during the test run again after it."""
+    stopped = set()
+
+    def stop(program):
+        stopped.add(program)
+        rig("stop", "fabric", program)
+
+    def start(program):
+        rig("start", "fabric", program)
+        stopped.discard(program)
+
+    yield type("Fabric", (), {"stop": staticmethod(stop), "start": staticmethod(start)})
+    for program in list(stopped):
+        start(program)
+
+
+def api_answers(kube):
+    return kube.kubectl("get", "--raw", "/readyz", "--request-timeout=2s", check=False).returncode == 0
+
+
+def test_forms_though_dns_was_down(cluster, fabric):
+    fabric.stop("coredns")
+    cluster.create(replicas=3)
+    eventually("all members run, and do not find each other",
+               lambda: (len(cluster.pods) == 3 and all(p.status.phase == "Running" for p in cluster.pods.values()), cluster.describe()), 60)
+    assert not cluster.is_settled(3)[0]
+    fabric.start("coredns")
+    with Stopwatch("DNS back to three ready"):
+        cluster.wait_until_settled(3)
+
+
+def test_api_server_down_in_mid_scale(cluster, fabric):
+    cluster.create(replicas=3).wait_until_settled(3)
+    with Writer(cluster) as writer:
+        cluster.patch(replicas=5)
+        eventually("it is under way", lambda: (len(cluster.records) > 3, cluster.describe()), 60)
+        fabric.stop("kube-apiserver")
+        eventually("it is down", lambda: (not api_answers(cluster.kube), None), 30)
+        written = len(writer.acknowledged)
+        eventually("etcd is written to meanwhile", lambda: (len(writer.acknowledged) > written + 200, len(writer.acknowledged)), 60)
+        fabric.start("kube-apiserver")
+        eventually("it answers again", lambda: (api_answers(cluster.kube), None), 60)
+        cluster.wait_until_settled(5, 240)
+    writer.check(at_least=200)
+    known, learners = Etcd(cluster).members()
+    assert len(known) == 5 and not learners
+
+
+def test_kubelet_down_is_no_reason_to_touch_a_member_that_answers(cluster, rig):
+    cluster.create(replicas=3, recovery={"replaceAfter": "10s"}).wait_until_settled(3)
+    before, victim = Etcd(cluster).members()[0], "c-1"
+    node = cluster.node_of(victim)
+    rig("stop", node, "kubelet")
+    eventually("Kubernetes has seen it", lambda: (cluster.kube.nodes_ready()[node] != "True", cluster.kube.nodes_ready()), 60)
+    with Writer(cluster) as writer:
+        eventually("writes go on for as long as a replacement would take", lambda: (len(writer.acknowledged) > 1000, len(writer.acknowledged)), 120)
+    writer.check(at_least=1000)
+    rig("start", node, "kubelet")
+    cluster.wait_until_settled(3, 120)
+    after = Etcd(cluster).members()[0]
+    assert len(after) == 3
+    assert after == before, "a member that answered was replaced"
+
+
+def test_missing_image_is_told_and_a_better_one_taken(cluster):
+    cluster.create(replicas=3, image={"tag": "v3.6.16-nowhere"})
+    eventually("status tells of the image", lambda: ("v3.6.16-nowhere" in str(cluster.status.get("waiting")) + str(cluster.status.get("conditions")),
+                                                     cluster.describe()), 90)
+    cluster.patch(image=None)
+    cluster.wait_until_settled(3, 180)
+
+
+def test_claim_that_cannot_be_bound_is_told(cluster):
+    cluster.create(replicas=1, storage={"claim": {"storageClassName": "no-such-class"}})
+
+    def told():
+        status = cluster.status
+        return "no-such-class" in str(status.get("waiting")) + str(status.get("conditions")) or "claim" in str(status.get("waiting")), cluster.describe()
+    eventually("status tells of the claim", told, 90)
+
+
+def test_full_disk_of_one_member(cluster, rig):
+    cluster.create(replicas=3, storage={"claim": {"size": "384Mi"}}).wait_until_settled(3)
+    before, claim = Etcd(cluster).members()[0], f"{cluster.namespace}/data-c-1"
+    with Writer(cluster) as writer:
+        rig("volume", "fill", claim)
+        written = len(writer.acknowledged)
+        eventually("two of three go on", lambda: (len(writer.acknowledged) > written + 200, cluster.describe()), 120)
+        rig("volume", "unfill", claim)
+        cluster.wait_until_settled(3, 240)
+    writer.check(at_least=200)
+    assert Etcd(cluster).members()[0] == before
+
+
+@pytest.mark.parametrize("spec, says", [
+    ({"replicas": 101}, "replicas"), ({"replicas": -1}, "replicas"), ({"version": "latest"}, "version"), ({"version": "9.9.9"}, "version"),
+    ({"storage": {"claim": {"size": "0"}}}, "size"), ({"nonsense": 1}, "nonsense"), ({"options": {"force-new-cluster": "true"}}, "force-new-cluster"),
+], ids=lambda value: str(value)[:40])
+def test_bad_input_is_refused_or_told(cluster, spec, says):
+    """By kubectl, as people would: either the API server refuses it, or the status says what is wrong, and nothing is formed."""
+    document = {"apiVersion": "quorate.io/v1alpha1", "kind": "EtcdCluster", "metadata": {"name": "c", "namespace": cluster.namespace}, "spec": spec}
+    done = cluster.kube.kubectl("create", "--validate=strict", "-f", "-", input=json.dumps(document), check=False)
+    if done.returncode != 0:
+        assert says in done.stderr
+        return
+    eventually("status says what is wrong", lambda: (says in str(cluster.status.get("conditions")) + str(cluster.status.get("waiting")), cluster.describe()), 30)
+    assert not cluster.pods
