@@ -15,28 +15,6 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-api::ClusterSpec on_empty_dir() {
-  api::ClusterSpec spec;
-  spec.storage = {std::nullopt, api::EmptyDirStorage{}, {}};
-  return spec;
-}
-
-template <class T>
-int count_of(const World& world) {
-  int count = 0;
-  for (const auto& step : world.history()) count += std::holds_alternative<T>(step);
-  return count;
-}
-
-template <class T>
-int position_of(const World& world, bool last) {
-  int at = -1;
-  for (int i = 0; i < static_cast<int>(world.history().size()); ++i)
-    if (std::holds_alternative<T>(world.history()[static_cast<std::size_t>(i)]) && (last || at < 0))
-      at = i;
-  return at;
-}
-
 constexpr const char* kUnsure =
     R"({"verdict":"unsure","member":"c-0","reason":"the directory was emptied","data":false})";
 
@@ -50,12 +28,6 @@ World with_pods_made(api::ClusterSpec spec = {}) {
 World with_pods(api::ClusterSpec spec = {}) {
   auto world = with_pods_made(std::move(spec));
   world.run_pods();
-  return world;
-}
-
-World formed(api::ClusterSpec spec = {}) {
-  World world(std::move(spec));
-  world.settle();
   return world;
 }
 
@@ -78,14 +50,14 @@ TEST(Bootstrap, FormsAClusterAndThenDoesNothing) {
 
 TEST(Bootstrap, WritesRecordsThenClaimsThenPodsThenIdentityThenLabels) {
   auto world = formed();
-  EXPECT_LT(position_of<CreateRecord>(world, true), position_of<CreateClaim>(world, false));
-  EXPECT_LT(position_of<CreateClaim>(world, true), position_of<AllowRun>(world, false));
-  EXPECT_LT(position_of<AllowRun>(world, true), position_of<CreatePod>(world, false));
-  EXPECT_LT(position_of<CreatePod>(world, true), position_of<NoteOnRecord>(world, false));
-  EXPECT_LT(position_of<NoteOnRecord>(world, true), position_of<UpdatePodState>(world, false));
-  EXPECT_LT(position_of<NoteOnClaim>(world, true), position_of<UpdatePodState>(world, false));
-  EXPECT_LT(position_of<UpdatePodState>(world, true), position_of<SetServing>(world, false));
-  EXPECT_EQ(count_of<CreatePod>(world), 3);
+  EXPECT_LT(position<CreateRecord>(world, true), position<CreateClaim>(world, false));
+  EXPECT_LT(position<CreateClaim>(world, true), position<AllowRun>(world, false));
+  EXPECT_LT(position<AllowRun>(world, true), position<CreatePod>(world, false));
+  EXPECT_LT(position<CreatePod>(world, true), position<NoteOnRecord>(world, false));
+  EXPECT_LT(position<NoteOnRecord>(world, true), position<UpdatePodState>(world, false));
+  EXPECT_LT(position<NoteOnClaim>(world, true), position<UpdatePodState>(world, false));
+  EXPECT_LT(position<UpdatePodState>(world, true), position<SetServing>(world, false));
+  EXPECT_EQ(count<CreatePod>(world), 3);
 }
 
 TEST(Bootstrap, StaysWithinItsBudgetOfWrites) {
@@ -220,18 +192,18 @@ TEST(Bootstrap, EndsTheSameWhereverItCrashed) {
     world.settle();
     EXPECT_EQ(world.pod_names(), reference.pod_names()) << "crash after write " << crash;
     EXPECT_EQ(world.status().cluster_id, World::kClusterId);
-    EXPECT_EQ(count_of<CreateRecord>(world), 3) << crash;
-    EXPECT_EQ(count_of<CreateClaim>(world), 3) << crash;
-    EXPECT_EQ(count_of<CreatePod>(world), 3) << crash;
+    EXPECT_EQ(count<CreateRecord>(world), 3) << crash;
+    EXPECT_EQ(count<CreateClaim>(world), 3) << crash;
+    EXPECT_EQ(count<CreatePod>(world), 3) << crash;
     EXPECT_LE(world.history().size(), reference.history().size() + 3) << crash;
   }
 }
 
 TEST(Bootstrap, EndsTheSameWhereverItCrashedOnPodBoundStorage) {
-  auto reference = formed(on_empty_dir());
+  auto reference = formed(pod_bound());
   const int writes = static_cast<int>(reference.history().size());
   for (int crash = 0; crash <= writes; ++crash) {
-    World world(on_empty_dir());
+    World world(pod_bound());
     for (int left = crash; left > 0;) {
       world.run_pods();
       world.answer();
@@ -243,12 +215,12 @@ TEST(Bootstrap, EndsTheSameWhereverItCrashedOnPodBoundStorage) {
     EXPECT_EQ(world.pod_names(), reference.pod_names()) << "crash after write " << crash;
     EXPECT_EQ(condition(world.status(), "Ready"), "True") << crash;
     EXPECT_EQ(world.status().formation, 1);
-    EXPECT_EQ(count_of<CreatePod>(world), 3) << crash;
+    EXPECT_EQ(count<CreatePod>(world), 3) << crash;
   }
 }
 
 TEST(Bootstrap, HoldsPodBoundMembersBackUntilAllAreThere) {
-  World world(on_empty_dir());
+  World world(pod_bound());
   world.refuses = [](const Step& step) {
     const auto* create = std::get_if<CreatePod>(&step);
     return create && create->shape.name == "c-2";
@@ -265,7 +237,7 @@ TEST(Bootstrap, HoldsPodBoundMembersBackUntilAllAreThere) {
 }
 
 TEST(Bootstrap, TakesAPodBoundMemberForLostOnceItMayHaveRun) {
-  auto world = with_pods_made(on_empty_dir());
+  auto world = with_pods_made(pod_bound());
   world.pass();  // opens them
   for (const auto& pod : world.seen.pods) EXPECT_TRUE(pod.formation_open);
   world.run_pods();
@@ -290,7 +262,7 @@ TEST(Bootstrap, EndsTheSameWhenStatusIsLostAtAnyPass) {
     EXPECT_THAT(world.pod_names(), ElementsAre("c-0", "c-1", "c-2")) << lost;
     EXPECT_EQ(world.status().cluster_id, World::kClusterId);
     EXPECT_EQ(world.status().version.target->text(), "3.6.16");
-    EXPECT_EQ(count_of<CreatePod>(world), 3);
+    EXPECT_EQ(count<CreatePod>(world), 3);
   }
 }
 
@@ -554,7 +526,7 @@ TEST(Bootstrap, FormsWithTheSizeThatItWasOpenedWith) {
 }
 
 TEST(Bootstrap, OfAClusterThatWasFormedAndLostAllIsLeftToAPerson) {
-  auto world = formed(on_empty_dir());
+  auto world = formed(pod_bound());
   world.seen.pods.clear();
   world.seen.answers.clear();
   auto decision = world.decide();

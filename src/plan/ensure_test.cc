@@ -14,12 +14,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-World formed(api::ClusterSpec spec = {}) {
-  World world(std::move(spec));
-  world.settle();
-  return world;
-}
-
 // ---- What is shared ----
 
 TEST(EnsureShared, MakesAuthoritiesBeforeWhatTheyIssue) {

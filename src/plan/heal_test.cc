@@ -17,26 +17,6 @@ using ::testing::SizeIs;
 constexpr const char* kLost =
     R"({"verdict":"lost","member":"c-1","reason":"the directory has no log","data":false})";
 
-World formed(int replicas = 3, api::ClusterSpec spec = {}) {
-  spec.replicas = replicas;
-  World world(std::move(spec));
-  world.settle();
-  return world;
-}
-
-api::ClusterSpec pod_bound() {
-  api::ClusterSpec spec;
-  spec.storage = {std::nullopt, api::EmptyDirStorage{}, {}};
-  return spec;
-}
-
-template <class T>
-int position(const World& world) {
-  for (std::size_t i = 0; i < world.history().size(); ++i)
-    if (std::holds_alternative<T>(world.history()[i])) return static_cast<int>(i);
-  return -1;
-}
-
 void lose_volume(World& world, const std::string& member) {
   world.delete_pod(member);
   world.delete_claim("data-" + member);

@@ -10,25 +10,6 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-World formed(int replicas) {
-  api::ClusterSpec spec;
-  spec.replicas = replicas;
-  World world(spec);
-  world.settle();
-  return world;
-}
-
-void scale(World& world, int replicas) {
-  world.edit([&](api::ClusterSpec& spec) { spec.replicas = replicas; });
-}
-
-template <class T>
-int count(const World& world) {
-  int out = 0;
-  for (const auto& step : world.history()) out += std::holds_alternative<T>(step);
-  return out;
-}
-
 TEST(Hibernate, StopsAllAndKeepsAllAtEverySizeAndWakesTheSame) {
   for (int size : {1, 2, 3, 5}) {
     auto world = formed(size);

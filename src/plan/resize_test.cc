@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "api/names.h"
+#include "plan/gate.h"
 #include "plan/world_test.h"
 
 // More members and fewer: resize, promote and settle.
@@ -15,28 +16,6 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-World formed(int replicas = 3, api::ClusterSpec spec = {}) {
-  spec.replicas = replicas;
-  World world(std::move(spec));
-  world.settle();
-  return world;
-}
-
-void scale(World& world, int replicas) {
-  world.edit([&](api::ClusterSpec& spec) { spec.replicas = replicas; });
-}
-
-// One pass after kubelet and etcd did their part.
-Decision next(World& world) {
-  world.run_pods();
-  world.answer();
-  auto decision = world.decide();
-  world.carry_out(decision);
-  world.publish(decision);
-  world.advance(std::chrono::seconds(1));
-  return decision;
-}
-
 // Passes until a step of this kind is decided, which is not taken yet.
 template <class T>
 std::optional<T> until(World& world, int passes = 40) {
@@ -48,14 +27,6 @@ std::optional<T> until(World& world, int passes = 40) {
     next(world);
   }
   return std::nullopt;
-}
-
-template <class T>
-std::vector<T> taken(const World& world) {
-  std::vector<T> out;
-  for (const auto& step : world.history())
-    if (const auto* one = std::get_if<T>(&step)) out.push_back(*one);
-  return out;
 }
 
 void expect_ready(World& world, int replicas) {
@@ -419,6 +390,29 @@ TEST(DoubtOfMembers, FreezesWhenAnAlarmSaysThatDataIsCorrupt) {
   auto decision = world.decide();
   EXPECT_EQ(disruptive_step(decision), nullptr);
   EXPECT_THAT(codes_of(decision, "doubt"), ElementsAre("CorruptAlarm"));
+}
+
+// ---- The gate by itself ----
+
+// `settle` does not even ask for who is listed; the gate would not let it.
+TEST(GateOfMembers, LetsNobodyBeDiscardedWhomEtcdLists) {
+  auto world = formed(3);
+  auto identity = *world.claim("data-c-2")->identity;
+  identity.removed = true;
+  world.claim("data-c-2")->identity = world.pod("c-2")->identity = identity;
+  world.record("c-2")->spec.identity = identity;
+  world.answer();
+  const auto ask = [&] {
+    const auto now = make_situation(world.seen);
+    return QuorumGate::discard_member(now, *now.find(Ordinal(2)));
+  };
+  ASSERT_FALSE(ask());
+  EXPECT_EQ(ask().error().code, "StillListed");
+  std::erase_if(world.list(), [](const ListedMember& one) { return one.name == "c-2"; });
+  world.answer();
+  EXPECT_TRUE(ask());
+  world.claim("data-c-2")->identity->removed = false;
+  EXPECT_EQ(ask().error().code, "IdentityInDoubt") << "not every witness says so";
 }
 
 }  // namespace

@@ -17,12 +17,9 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-World formed(int replicas = 3, api::ClusterSpec spec = {}) {
-  spec.replicas = replicas;
-  if (!spec.version) spec.version = api::EtcdVersion{3, 6, 15};
-  World world(std::move(spec));
-  world.settle();
-  return world;
+World formed_of(int replicas, api::ClusterSpec spec = {}) {
+  spec.version = api::EtcdVersion{3, 6, 15};
+  return formed(replicas, std::move(spec));
 }
 
 void more_memory(World& world) {
@@ -41,15 +38,6 @@ Decision look(World& world) {
   return world.decide();
 }
 
-// One pass after kubelet and etcd did their part.
-Decision next(World& world) {
-  auto decision = look(world);
-  world.carry_out(decision);
-  world.publish(decision);
-  world.advance(std::chrono::seconds(1));
-  return decision;
-}
-
 // The names of Pods that were restarted, in order.
 std::vector<std::string> restarted(const World& world) {
   std::vector<std::string> out;
@@ -57,13 +45,6 @@ std::vector<std::string> restarted(const World& world) {
     if (const auto* one = std::get_if<RestartMember>(&step)) out.push_back(one->pod.name);
     if (const auto* one = std::get_if<ReimageMember>(&step)) out.push_back(one->pod.name);
   }
-  return out;
-}
-
-template <class T>
-int count(const World& world) {
-  int out = 0;
-  for (const auto& step : world.history()) out += std::holds_alternative<T>(step) ? 1 : 0;
   return out;
 }
 
@@ -89,7 +70,7 @@ void expect_as_declared(World& world, int replicas) {
 // ---- The whole way ----
 
 TEST(Roll, MakesPodsAnewOneAfterTheOtherAndTheLeaderLast) {
-  auto world = formed();
+  auto world = formed_of(3);
   world.set_leader(Ordinal(1));
   more_memory(world);
   world.settle();
@@ -102,7 +83,7 @@ TEST(Roll, MakesPodsAnewOneAfterTheOtherAndTheLeaderLast) {
 }
 
 TEST(Roll, GivesAnotherPatchVersionInPlace) {
-  auto world = formed();
+  auto world = formed_of(3);
   const auto uid = world.pod("c-0")->uid;
   upgrade(world, 16);
   world.settle();
@@ -115,7 +96,7 @@ TEST(Roll, GivesAnotherPatchVersionInPlace) {
 }
 
 TEST(Roll, GoesBackToAnOlderPatchVersionInMidRoll) {
-  auto world = formed();
+  auto world = formed_of(3);
   upgrade(world, 16);
   while (restarted(world).empty()) next(world);
   upgrade(world, 15);
@@ -141,7 +122,7 @@ TEST(Roll, MakesPodsAnewWhereAVersionNeedsOtherProbes) {
 }
 
 TEST(Roll, RefusesAnotherMinorVersion) {
-  auto world = formed();
+  auto world = formed_of(3);
   world.edit([](api::ClusterSpec& spec) { spec.version = api::EtcdVersion{3, 7, 3}; });
   world.settle();
   EXPECT_THAT(restarted(world), IsEmpty());
@@ -150,7 +131,7 @@ TEST(Roll, RefusesAnotherMinorVersion) {
 
 TEST(Roll, WorksAtEverySize) {
   for (int size : {1, 2, 3, 4, 5, 7}) {
-    auto world = formed(size);
+    auto world = formed_of(size);
     more_memory(world);
     world.settle();
     EXPECT_EQ(count<RestartMember>(world), size) << size;
@@ -159,7 +140,7 @@ TEST(Roll, WorksAtEverySize) {
 }
 
 TEST(Roll, AnotherBuildOfTheOperatorRestartsNobody) {
-  auto world = formed();
+  auto world = formed_of(3);
   world.seen.op.launch_image = "quorate:0.2.0";
   EXPECT_THAT(look(world).stages, IsEmpty());
 }
@@ -167,7 +148,7 @@ TEST(Roll, AnotherBuildOfTheOperatorRestartsNobody) {
 // ---- Never two at once ----
 
 TEST(Roll, WaitsUntilTheOneBeforeIsBack) {
-  auto world = formed(5);
+  auto world = formed_of(5);
   more_memory(world);
   while (restarted(world).empty()) next(world);
   const auto first = restarted(world).front();
@@ -186,7 +167,7 @@ TEST(Roll, WaitsUntilTheOneBeforeIsBack) {
 }
 
 TEST(Roll, WaitsUntilAnotherImageRuns) {
-  auto world = formed();
+  auto world = formed_of(3);
   upgrade(world, 16);
   auto decision = look(world);
   auto found = steps_of<ReimageMember>(decision);
@@ -210,7 +191,7 @@ TEST(Roll, WaitsUntilAnotherImageRuns) {
 
 // Its node is gone, say: nothing of ours brings it back.
 TEST(Roll, RestartsNobodyWhileAVoterIsMissing) {
-  auto world = formed(5);
+  auto world = formed_of(5);
   more_memory(world);
   world.pod("c-4")->deleting = true;
   world.pod("c-4")->deleting_since = world.seen.now.wall;
@@ -223,7 +204,7 @@ TEST(Roll, RestartsNobodyWhileAVoterIsMissing) {
 }
 
 TEST(Roll, MovesNoLeadershipWhereThereIsNobodyElse) {
-  auto world = formed(1);
+  auto world = formed_of(1);
   more_memory(world);
   world.settle();
   EXPECT_EQ(count<MoveLeader>(world), 0);
@@ -231,7 +212,7 @@ TEST(Roll, MovesNoLeadershipWhereThereIsNobodyElse) {
 }
 
 TEST(Roll, LetsMembersComeAndGoFirst) {
-  auto world = formed();
+  auto world = formed_of(3);
   world.edit([](api::ClusterSpec& spec) {
     spec.replicas = 5;
     spec.resources.requests.memory = *api::Quantity::parse("256Mi");
@@ -246,7 +227,7 @@ TEST(Roll, LetsMembersComeAndGoFirst) {
 }
 
 TEST(Roll, DoesNothingWhilePausedOrHibernating) {
-  auto world = formed();
+  auto world = formed_of(3);
   world.edit([](api::ClusterSpec& spec) {
     spec.paused = true;
     spec.resources.requests.memory = *api::Quantity::parse("256Mi");
@@ -274,7 +255,7 @@ void hold_back(World& world, const std::string& name, const std::string& reason)
 }
 
 TEST(Revive, StopsAtTheFirstAndGoesOnWhenTheDeclarationIsCorrected) {
-  auto world = formed();
+  auto world = formed_of(3);
   more_memory(world);
   while (restarted(world).empty()) next(world);
   const auto first = restarted(world).front();
@@ -296,7 +277,7 @@ TEST(Revive, StopsAtTheFirstAndGoesOnWhenTheDeclarationIsCorrected) {
 }
 
 TEST(Revive, BringsBackAQuorumThatTheOldDeclarationKeepsDown) {
-  auto world = formed();
+  auto world = formed_of(3);
   for (const char* name : {"c-1", "c-2"}) {
     world.end_container(name, 137, "");
     world.pod(name)->etcd.last->reason = "OOMKilled";
@@ -313,14 +294,14 @@ TEST(Revive, BringsBackAQuorumThatTheOldDeclarationKeepsDown) {
 }
 
 TEST(Revive, TouchesNoMemberThatMayRun) {
-  auto world = formed();
+  auto world = formed_of(3);
   world.silence();
   more_memory(world);
   EXPECT_THAT(steps_of<RestartMember>(world.decide()), IsEmpty());
 }
 
 TEST(Revive, GivesThePodAnotherImageWhereNothingElseDiffers) {
-  auto world = formed();
+  auto world = formed_of(3);
   upgrade(world, 16);
   while (restarted(world).empty()) next(world);
   const auto first = restarted(world).front();
@@ -336,15 +317,9 @@ TEST(Revive, GivesThePodAnotherImageWhereNothingElseDiffers) {
 
 // ---- Where data goes with the Pod ----
 
-api::ClusterSpec pod_bound() {
-  api::ClusterSpec spec;
-  spec.storage = {std::nullopt, api::EmptyDirStorage{}, {}};
-  return spec;
-}
-
 TEST(Roll, ReplacesMembersWhoseDataGoesWithTheirPods) {
   for (int size : {1, 2, 3, 5}) {
-    auto world = formed(size, pod_bound());
+    auto world = formed_of(size, pod_bound());
     more_memory(world);
     for (int i = 0; i < 400 && condition(world.status(), "Ready") != "True"; ++i) next(world);
     std::size_t least = 100;
@@ -361,7 +336,7 @@ TEST(Roll, ReplacesMembersWhoseDataGoesWithTheirPods) {
 }
 
 TEST(Roll, GivesPodBoundMembersAnotherPatchVersionInPlace) {
-  auto world = formed(3, pod_bound());
+  auto world = formed_of(3, pod_bound());
   upgrade(world, 16);
   world.settle();
   EXPECT_EQ(count<ReimageMember>(world), 3);
@@ -370,7 +345,7 @@ TEST(Roll, GivesPodBoundMembersAnotherPatchVersionInPlace) {
 }
 
 TEST(Roll, RemovesAPodBoundMemberThatDoesNotRunAndCannotBeChanged) {
-  auto world = formed(3, pod_bound());
+  auto world = formed_of(3, pod_bound());
   world.end_container("c-2", 137, "");
   next(world);
   EXPECT_EQ(count<RemoveMember>(world), 0) << "it may come back by itself";
@@ -384,7 +359,7 @@ TEST(Roll, RemovesAPodBoundMemberThatDoesNotRunAndCannotBeChanged) {
 // ---- The gate by itself ----
 
 TEST(GateOfRestarts, DemandsThatEveryOtherVoterServes) {
-  auto world = formed(5);
+  auto world = formed_of(5);
   more_memory(world);
   look(world);
   auto ask = [&](const char* name) {
@@ -414,7 +389,7 @@ TEST(GateOfRestarts, DemandsThatEveryOtherVoterServes) {
 }
 
 TEST(GateOfRestarts, RefusesToMakeAPodAnewThatHoldsTheData) {
-  auto world = formed(3, pod_bound());
+  auto world = formed_of(3, pod_bound());
   look(world);
   const auto now = make_situation(world.seen);
   EXPECT_EQ(QuorumGate::restart_member(now, now.members[2], false).error().code, "PodBoundData");

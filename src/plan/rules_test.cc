@@ -14,12 +14,6 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-World formed() {
-  World world;
-  world.settle();
-  return world;
-}
-
 TEST(Ownership, LeavesAnotherOperatorsClusterAlone) {
   auto world = formed();
   world.seen.op.identity = "another";

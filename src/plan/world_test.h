@@ -126,6 +126,19 @@ class World {
   int uids_ = 0;
 };
 
+// ---- Worlds to begin with, and ways through them ----
+
+// A cluster that has formed, and in which nothing is left to do.
+World formed(api::ClusterSpec spec = {});
+World formed(int replicas, api::ClusterSpec spec = {});
+// Members whose data goes with their Pods.
+api::ClusterSpec pod_bound();
+void scale(World& world, int replicas);
+// One pass after kubelet and etcd did their part.
+Decision next(World& world);
+
+// ---- Steps and what was said ----
+
 // Steps of a kind in a decision.
 template <class T>
 std::vector<T> steps_of(const Decision& decision) {
@@ -134,6 +147,30 @@ std::vector<T> steps_of(const Decision& decision) {
     for (const auto& step : stage.steps)
       if (const auto* one = std::get_if<T>(&step)) out.push_back(*one);
   return out;
+}
+
+// Those that were taken, in order.
+template <class T>
+std::vector<T> taken(const World& world) {
+  std::vector<T> out;
+  for (const auto& step : world.history())
+    if (const auto* one = std::get_if<T>(&step)) out.push_back(*one);
+  return out;
+}
+
+template <class T>
+int count(const World& world) {
+  return static_cast<int>(taken<T>(world).size());
+}
+
+// Where in the history the first or the last of a kind stands; -1 if there is none.
+template <class T>
+int position(const World& world, bool last = false) {
+  int at = -1;
+  for (int i = 0; i < static_cast<int>(world.history().size()); ++i)
+    if (std::holds_alternative<T>(world.history()[static_cast<std::size_t>(i)]) && (last || at < 0))
+      at = i;
+  return at;
 }
 
 // The codes of all verdicts of a rule.
