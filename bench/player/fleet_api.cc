@@ -69,6 +69,7 @@ Task<Result<etcd::MemberList>> FleetApi::update_member(etcd::Target, MemberId,
 Task<Result<std::vector<etcd::Alarm>>> FleetApi::alarms(etcd::Target, rt::Deadline) {
   return not_played<std::vector<etcd::Alarm>>();
 }
+Task<Result<void>> FleetApi::greet(etcd::Target, rt::Deadline) { return not_played<void>(); }
 Task<Result<void>> FleetApi::disarm(etcd::Target, etcd::Alarm, rt::Deadline) {
   return not_played<void>();
 }

@@ -16,6 +16,8 @@ class FleetApi final : public etcd::Api {
   Task<Result<etcd::MemberList>> member_list(etcd::Target target, rt::Deadline deadline) override;
   Task<Result<etcd::Status>> status(etcd::Target target, rt::Deadline deadline) override;
 
+  Task<Result<void>> greet(etcd::Target, rt::Deadline) override;
+
   Task<Result<etcd::PutAnswer>> put(etcd::Target, etcd::PutRequest, rt::Deadline) override;
   Task<Result<etcd::DeleteAnswer>> delete_range(etcd::Target, etcd::DeleteRequest,
                                                 rt::Deadline) override;

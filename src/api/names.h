@@ -108,6 +108,9 @@ inline constexpr std::string_view kServerTlsFolder = "/etc/etcd/server-tls";
 inline constexpr std::string_view kSecretCa = "ca.crt";
 inline constexpr std::string_view kSecretCertificate = "tls.crt";
 inline constexpr std::string_view kSecretKey = "tls.key";
+// Of an authority that is to take the place of the one in `tls.crt`.
+inline constexpr std::string_view kSecretNextCertificate = "next.crt";
+inline constexpr std::string_view kSecretNextKey = "next.key";
 
 // ---- Defaults ----
 

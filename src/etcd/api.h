@@ -90,6 +90,12 @@ class Api {
                                                  std::vector<std::string> peer_urls,
                                                  rt::Deadline deadline) = 0;
 
+  // ---- Connections ----
+  // A connection of its own, on which the server says something harmless (GET /version, which both
+  // the client and the peer port serve). So either side has let the other in. kUnavailable or
+  // kForbidden otherwise.
+  virtual Task<Result<void>> greet(Target target, rt::Deadline deadline) = 0;
+
   // ---- Maintenance ----
   virtual Task<Result<Status>> status(Target target, rt::Deadline deadline) = 0;
   virtual Task<Result<std::vector<Alarm>>> alarms(Target target, rt::Deadline deadline) = 0;

@@ -102,6 +102,12 @@ class Client final : public Api {
                              deadline);
   }
 
+  // ---- Connections ----
+
+  Task<Result<void>> greet(Target target, rt::Deadline deadline) override {
+    return pool_.greet(std::move(target), deadline);
+  }
+
   // ---- Maintenance ----
 
   Task<Result<Status>> status(Target target, rt::Deadline deadline) override {

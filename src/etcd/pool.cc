@@ -144,6 +144,30 @@ Pool::Use::~Use() {
 }
 net::GrpcChannel& Pool::Use::channel() { return *entry_->channel; }
 
+// No protocol is offered by ALPN: without one, both of etcd's ports speak HTTP/1.1.
+Task<Result<void>> Pool::greet(Target target, rt::Deadline deadline) {
+  auto state = state_;
+  net::HttpClientOptions options;
+  CO_TRY(options.endpoint, parse_endpoint(target.endpoint));
+  if (options.endpoint.tls) {
+    if (!target.identity)
+      co_return fail(Code::kInvalid, fmt::format("endpoint {}: no identity", target.endpoint));
+    CO_TRY(options.tls, net::TlsContext::for_client(target.identity->tls(), {}));
+  }
+  options.endpoint.server_name = target.server_name;
+  options.http2 = false;
+  options.max_connections = 1;
+  options.connect_timeout = state->options.connect_timeout;
+  auto client = net::make_client(state->runtime, std::move(options));
+  auto answer = co_await client->call({"GET", "/version", {}, {}}, deadline, 1 << 16);
+  co_await client->close();
+  if (!answer) co_return fail(std::move(answer.error()).as(Code::kUnavailable));
+  if (answer->status != 200)
+    co_return fail(Code::kUnavailable,
+                   fmt::format("{} answers {}", target.endpoint, answer->status));
+  co_return Result<void>();
+}
+
 Task<Result<Pool::Use>> Pool::use(Target target, rt::Deadline deadline) {
   auto state = state_;
   CO_TRY(auto endpoint, parse_endpoint(target.endpoint));

@@ -54,6 +54,10 @@ class Pool {
   // kInvalid for an endpoint that is none, or an identity that is unusable.
   Task<Result<Use>> use(Target target, rt::Deadline deadline);
 
+  // Makes a connection of its own, outside of the pool's places, has the server say its version,
+  // and closes it (Api::greet).
+  Task<Result<void>> greet(Target target, rt::Deadline deadline);
+
   // Closes what was idle for long, until cancelled.
   Task<void> run();
   // No use may be left. Closes everything.

@@ -35,12 +35,15 @@ pki::Purpose purpose_of(plan::Shared which) {
 
 }  // namespace
 
-Task<Result<void>> Executor::on(plan::CreateAuthority step, Pass& pass) {
+Result<pki::Authority> Executor::make_authority(plan::Shared which, const Pass& pass) {
   const auto now = runtime_.clock->wall();
-  const auto name = plan::name_of(step.which, pass.owner.key.name);
-  CO_TRY(auto authority,
-         pki::Authority::make(keys_, certificate_name({pass.owner.key.ns, name}),
-                              {now - kClockSlack, now + options_.authority_lifetime}));
+  const auto name = plan::name_of(which, pass.owner.key.name);
+  return pki::Authority::make(keys_, certificate_name({pass.owner.key.ns, name}),
+                              {now - kClockSlack, now + options_.authority_lifetime});
+}
+
+Task<Result<void>> Executor::on(plan::CreateAuthority step, Pass& pass) {
+  CO_TRY(auto authority, make_authority(step.which, pass));
   const auto pem = authority.certificate().pem();
   co_return co_await create(
       kube::kSecrets,

@@ -10,6 +10,8 @@
 #include "operator/member_link.h"
 #include "operator/memory.h"
 #include "operator/observer.h"
+#include "operator/tls_secret.h"
+#include "pki/authority.h"
 #include "pki/key.h"
 #include "plan/decide.h"
 
@@ -18,8 +20,8 @@ namespace quorate::op {
 struct ExecutorOptions {
   Duration call_timeout = std::chrono::seconds(10);  // of one write; never beyond the lease
   std::size_t at_once = 8;                           // writes of one cluster side by side
-  std::chrono::hours authority_lifetime = std::chrono::hours(24 * 3650);
-  std::chrono::hours leaf_lifetime = std::chrono::hours(24 * 365);
+  std::chrono::seconds authority_lifetime = std::chrono::hours(24 * 3650);
+  std::chrono::seconds leaf_lifetime = std::chrono::hours(24 * 365);
 };
 
 // The way to the members themselves.
@@ -116,6 +118,9 @@ class Executor {
   Task<Result<void>> on(plan::StopPods step, Pass& pass);
   Task<Result<void>> on(plan::RestartMember step, Pass& pass);
   Task<Result<void>> on(plan::ReimageMember step, Pass& pass);
+  Task<Result<void>> on(plan::IntroduceAuthority step, Pass& pass);
+  Task<Result<void>> on(plan::SwitchAuthority step, Pass& pass);
+  Task<Result<void>> on(plan::RetireAuthority step, Pass& pass);
   Task<Result<void>> on(plan::NoteRole step, Pass& pass);
   Task<Result<void>> on(plan::NoteLastOrdinal step, Pass& pass);
   Task<Result<void>> on(plan::SetVoter step, Pass& pass);
@@ -124,6 +129,18 @@ class Executor {
   Task<Result<void>> on(plan::MoveLeader step, Pass& pass);
   Task<Result<void>> on(plan::RemoveMember step, Pass& pass);
   Task<Result<void>> on(plan::DiscardMember step, Pass& pass);
+
+  // An authority's Secret, as it is on the server.
+  struct ReadAuthority {
+    ObjectKey secret;
+    ResourceVersion version;
+    TlsPems pems;
+  };
+  Task<Result<ReadAuthority>> read_authority(plan::Shared which, Uid secret, Pass& pass);
+  Task<Result<void>> write_authority(ReadAuthority read, Uid secret, json::Object data, Pass& pass);
+  Result<pki::Authority> make_authority(plan::Shared which, const Pass& pass);
+  Task<Result<void>> shake_hands(plan::Shared which, std::vector<plan::Victim> pods,
+                                 std::string roots, const pki::Authority& issuer, Pass& pass);
 
   // The member that a membership call goes to: the one that the second look saw.
   Task<Result<etcd::Target>> reach(plan::Contact contact, rt::Deadline deadline, Pass& pass);

@@ -97,6 +97,8 @@ plan::SharedFacts shared_facts(plan::Shared which, const SharedView& view) {
   facts.rendered = view.rendered;
   facts.drifted = view.drifted;
   facts.certificate = view.certificate;
+  facts.trusts = view.trusts;
+  facts.next = view.next;
   return facts;
 }
 

@@ -1,5 +1,7 @@
 #include "operator/member_link.h"
 
+#include <fmt/format.h>
+
 #include "api/names.h"
 
 namespace quorate::op {
@@ -17,6 +19,10 @@ std::string host_in_url(const std::string& ip) {
 
 }  // namespace
 
+std::string member_url(const plan::PodFacts& pod, bool tls, int port) {
+  return fmt::format("{}://{}:{}", tls ? "https" : "http", host_in_url(pod.ip), port);
+}
+
 Task<Result<etcd::Target>> MemberLink::open(const plan::ClusterFacts& cluster,
                                             rt::Deadline deadline) {
   etcd::Target link;
@@ -30,8 +36,7 @@ Task<Result<etcd::Target>> MemberLink::open(const plan::ClusterFacts& cluster,
 
 etcd::Target MemberLink::to(etcd::Target link, const plan::ClusterFacts& cluster,
                             const plan::PodFacts& pod) {
-  link.endpoint = (link.identity ? "https://" : "http://") + host_in_url(pod.ip) + ":" +
-                  std::to_string(api::kClientPort);
+  link.endpoint = member_url(pod, link.identity != nullptr, api::kClientPort);
   link.server_name = api::member_host(cluster.key, pod.ordinal);
   return link;
 }

@@ -24,4 +24,7 @@ class MemberLink {
   Identities& identities_;
 };
 
+// Where a member listens in its Pod.
+[[nodiscard]] std::string member_url(const plan::PodFacts& pod, bool tls, int port);
+
 }  // namespace quorate::op

@@ -9,8 +9,8 @@ namespace quorate::op {
 namespace {
 
 struct TlsView {
-  std::string ca, certificate;
-  Secret key;
+  std::string ca, certificate, next_certificate;
+  Secret key, next_key;
 };
 
 void read(json::Reader& in, TlsView& out) {
@@ -23,6 +23,10 @@ void read(json::Reader& in, TlsView& out) {
         out.certificate = content.text();
       else if (key == api::kSecretKey)
         out.key = Secret(std::string(content.text()));
+      else if (key == api::kSecretNextCertificate)
+        out.next_certificate = content.text();
+      else if (key == api::kSecretNextKey)
+        out.next_key = Secret(std::string(content.text()));
     });
   });
 }
@@ -38,16 +42,25 @@ Result<std::string> decode(const ObjectKey& secret, std::string_view key,
 
 }  // namespace
 
+Result<TlsPems> decode_tls_secret(const ObjectKey& secret, const kube::Object& object) {
+  TRY(auto view, object.as<TlsView>());
+  TlsPems out;
+  TRY(out.ca, decode(secret, api::kSecretCa, view.ca));
+  TRY(out.certificate, decode(secret, api::kSecretCertificate, view.certificate));
+  TRY(auto key, decode(secret, api::kSecretKey, view.key.reveal()));
+  out.key = Secret(std::move(key));
+  if (!view.next_certificate.empty()) {
+    TRY(out.next_certificate, decode(secret, api::kSecretNextCertificate, view.next_certificate));
+    TRY(auto next, decode(secret, api::kSecretNextKey, view.next_key.reveal()));
+    out.next_key = Secret(std::move(next));
+  }
+  return out;
+}
+
 Task<Result<TlsPems>> read_tls_secret(kube::Client& client, ObjectKey secret,
                                       rt::Deadline deadline) {
   CO_TRY(auto object, co_await client.get(kube::kSecrets, secret, deadline));
-  CO_TRY(auto view, object.as<TlsView>());
-  TlsPems out;
-  CO_TRY(out.ca, decode(secret, api::kSecretCa, view.ca));
-  CO_TRY(out.certificate, decode(secret, api::kSecretCertificate, view.certificate));
-  CO_TRY(auto key, decode(secret, api::kSecretKey, view.key.reveal()));
-  out.key = Secret(std::move(key));
-  co_return out;
+  co_return decode_tls_secret(secret, object);
 }
 
 std::string certificate_name(const ObjectKey& secret) {

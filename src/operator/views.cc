@@ -1,5 +1,7 @@
 #include "operator/views.h"
 
+#include <algorithm>
+
 #include "api/codec.h"
 #include "api/names.h"
 #include "base/bytes.h"
@@ -235,6 +237,17 @@ std::optional<plan::CertificateFacts> certificate_facts(std::string_view encoded
   return facts;
 }
 
+// Of the authorities in a bundle, sorted.
+std::vector<std::string> key_ids(std::string_view encoded_pem) {
+  std::vector<std::string> out;
+  const auto pem = decode_base64(encoded_pem);
+  const auto all = pem ? pki::Certificate::parse_all(*pem) : fail(pem.error());
+  if (!all) return out;
+  for (const auto& authority : *all) out.push_back(authority.subject_key_id());
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
 }  // namespace
 
 std::string owned_in_service(const json::Value& spec) {
@@ -333,6 +346,8 @@ void read(json::Reader& in, SecretView& out) {
     } else if (key == "data") {
       value.fields([&](std::string_view k, json::Reader& v) {
         if (k == api::kSecretCertificate) out.certificate = certificate_facts(v.text());
+        if (k == api::kSecretNextCertificate) out.next = certificate_facts(v.text());
+        if (k == api::kSecretCa) out.trusts = key_ids(v.text());
       });
     }
   });

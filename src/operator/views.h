@@ -81,6 +81,8 @@ struct SharedView {
   std::string rendered;            // annotation
   bool drifted = false;            // Services and budgets
   std::optional<plan::CertificateFacts> certificate;
+  std::vector<std::string> trusts;
+  std::optional<plan::CertificateFacts> next;
 };
 struct ServiceView : SharedView {};
 struct BudgetView : SharedView {};
@@ -133,8 +135,9 @@ void each_field(Visit& visit, PodView& view) {
 }
 template <class Visit>
 void each_field(Visit& visit, SharedView& view) {
-  auto& [meta, cluster, controller, cluster_uid, rendered, drifted, certificate] = view;
-  visit(meta, cluster, controller, cluster_uid, rendered, drifted, certificate);
+  auto& [meta, cluster, controller, cluster_uid, rendered, drifted, certificate, trusts, next] =
+      view;
+  visit(meta, cluster, controller, cluster_uid, rendered, drifted, certificate, trusts, next);
 }
 
 }  // namespace quorate::op

@@ -18,6 +18,7 @@ constexpr std::array kRules{
     Rule{"settle", settle},           Rule{"bootstrap", bootstrap}, Rule{"revive", revive},
     Rule{"quorum loss", quorum_loss}, Rule{"hibernate", hibernate}, Rule{"heal", heal},
     Rule{"promote", promote},         Rule{"resize", resize},       Rule{"roll", roll},
+    Rule{"rotate", rotate},
 };
 
 // How soon to look again of ourselves; what changes in Kubernetes wakes us earlier.
@@ -69,10 +70,13 @@ std::optional<Duration> next_look(const Situation& now, std::span<const Ruling> 
       if (deadline_of(verdict) || std::holds_alternative<Acts>(verdict)) at_most(kRetryPause);
       if (changes_members(ruling.rule)) at_most(kMembershipPause);
     }
-  for (const auto& shared : now.seen.shared)
-    if (shared.certificate && authority_of(shared.which) &&
-        renewal_time(*shared.certificate) > now.seen.now.wall)
-      at_most(renewal_time(*shared.certificate) - now.seen.now.wall);
+  for (const auto& shared : now.seen.shared) {
+    if (!shared.certificate) continue;
+    auto when = renewal_time(*shared.certificate);
+    if (now.target && is_authority(shared.which) && shared.trusts.size() > 1)
+      when = retirement_time(now, shared);
+    if (when > now.seen.now.wall) at_most(when - now.seen.now.wall);
+  }
   return soonest;
 }
 

@@ -99,14 +99,19 @@ class SharedEnsurer {
     bool of_another =
         there && (made_now || (there->certificate &&
                                there->certificate->authority != authority->certificate->authority));
-    if (of_another && in_use()) {
+    // While one authority takes another's place both are trusted (rotate.cc).
+    const bool trusted = !made_now && there && there->certificate &&
+                         std::count(authority->trusts.begin(), authority->trusts.end(),
+                                    there->certificate->authority) > 0;
+    if (of_another && in_use() && !trusted) {
       verdicts_.push_back(now_.blocked("ensure", "AuthorityChanged",
                                        fmt::format("{} was not issued by {}: members may trust the "
                                                    "one or the other",
                                                    title(which), title(parent))));
       return;
     }
-    if (there && there->certificate && !of_another && there->rendered == rendered &&
+    const bool as_trusted = made_now || (there && there->trusts == authority->trusts);
+    if (there && there->certificate && !of_another && as_trusted && there->rendered == rendered &&
         now_.seen.now.wall < renewal_time(*there->certificate))
       return;
     leaves_.steps.push_back(IssueLeaf{which, parent, names_of_leaf(which, now_.seen.cluster.key),

@@ -95,6 +95,13 @@ class QuorumGate {
   [[nodiscard]] static Answer restart_stuck_member(const Situation& now, const Member& member,
                                                    bool in_place);
 
+  // To change whom members trust, or by whom they are trusted, without stopping any.
+  //
+  // Guarantees   every voter is healthy and as declared, so that all of them run with what was
+  //              handed out before; nobody is on its way. That each of them does trust, or show,
+  //              what it should is proved by handshakes, by the executor.
+  [[nodiscard]] static Answer change_trust(const Situation& now);
+
   // To take a member off the list.
   //
   // Guarantees   It does not lead, and no client is sent to it. Without it the others stand by

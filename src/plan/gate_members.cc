@@ -4,6 +4,7 @@
 
 #include "plan/electorate.h"
 #include "plan/gate.h"
+#include "plan/pods.h"
 #include "plan/trouble.h"
 
 // The gate for changes of membership. What it demands and why stands in gate.h.
@@ -160,6 +161,17 @@ QuorumGate::Answer QuorumGate::restart_stuck_member(const Situation& now, const 
   if (!is_stuck(member)) return refuse("Runs", fmt::format("{} may be running", member.name));
   return permit(now, Disruption::kRestartMember,
                 fmt::format("etcd does not run in {}, and its data stays", member.name));
+}
+
+QuorumGate::Answer QuorumGate::change_trust(const Situation& now) {
+  if (auto may = may_touch_membership(now); !may) return tl::unexpected(may.error());
+  const auto all = find_electorate(now);
+  if (!all.all_healthy()) return refuse_unhealthy(all);
+  for (const auto* member : now.current())
+    if (!all.is_healthy(*member) || is_outdated(now, *member))
+      return refuse("MembersFirst", fmt::format("{} is not as it should be yet", member->name));
+  return permit(now, Disruption::kChangeTrust,
+                fmt::format("all {} members are healthy and as declared", all.voters.size()));
 }
 
 QuorumGate::Answer QuorumGate::remove_member(const Situation& now, const Member& victim) {

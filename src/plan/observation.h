@@ -162,6 +162,9 @@ struct SharedFacts {
   std::string rendered;                         // annotation: fingerprint of its description
   bool drifted = false;                         // an owned field is no longer as we rendered it
   std::optional<CertificateFacts> certificate;  // of TLS Secrets that hold a usable one
+  // Key identifiers of the authorities in its bundle, sorted: whom those trust who mount it.
+  std::vector<std::string> trusts;
+  std::optional<CertificateFacts> next;  // of an authority: the one that is to take its place
 };
 
 // One entry of etcd's member list.

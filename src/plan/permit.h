@@ -16,6 +16,7 @@ enum class Disruption {
   kReplaceUnformedPod,  // stop a Pod of a cluster that has not formed, its volume kept
   kHibernate,           // stop all members, their volumes kept
   kRestartMember,       // stop a member that comes back on its own data
+  kChangeTrust,         // change whom members trust, or by whom they are trusted
   kAddLearner,          // tell etcd of one more member, which has no vote
   kPromoteLearner,      // give it a vote
   kMoveLeader,          // let another lead

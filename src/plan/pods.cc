@@ -5,6 +5,7 @@
 #include "api/names.h"
 #include "base/strings.h"
 #include "plan/fingerprint.h"
+#include "plan/shared.h"
 
 namespace quorate::plan {
 namespace {
@@ -47,6 +48,7 @@ PodShape make_shape_of(const Situation& now, const Member& member, const api::Cl
     shape.empty_dir = spec.storage.empty_dir;
   shape.peer_tls = spec.tls.peer.on();
   shape.client_tls = spec.tls.client.on();
+  shape.trust = trust_of(now);
   return shape;
 }
 
@@ -55,14 +57,15 @@ struct Rendered {
   api::EtcdVersion version;
   std::string shape;
   std::string image;
+  std::string trust;
 };
 
 std::optional<Rendered> parse_rendered(std::string_view text) {
   const auto parts = split(text, '-');
-  if (parts.size() != 3) return std::nullopt;
+  if (parts.size() != 4) return std::nullopt;
   const auto version = api::parse_etcd_version(parts[0]);
   if (!version) return std::nullopt;
-  return Rendered{*version, std::string(parts[1]), std::string(parts[2])};
+  return Rendered{*version, std::string(parts[1]), std::string(parts[2]), std::string(parts[3])};
 }
 
 }  // namespace
@@ -83,24 +86,26 @@ std::string fingerprint(const PodShape& shape) {
     print.add(shape.empty_dir->size_limit ? shape.empty_dir->size_limit->text() : "");
   }
   print.add(shape.peer_tls).add(shape.client_tls);
-  return fmt::format("{}-{}-{}", shape.version.text(), print.text(),
-                     Fingerprint().add(shape.image).text());
+  return fmt::format("{}-{}-{}-{}", shape.version.text(), print.text(),
+                     Fingerprint().add(shape.image).text(), shape.trust);
 }
 
 // In place only what the member's own word will prove: that another version runs. Flags and probes
-// stay as they are in such a Pod, so they have to be the same for both versions.
+// stay as they are in such a Pod, so they have to be the same for both versions. Authorities are
+// read when etcd starts (E21), but a restart in place would not wait for the files.
 Difference compare(const Situation& now, const Member& member) {
-  const auto wanted = make_shape(now, member);
-  const auto text = fingerprint(wanted);
-  if (member.pod->rendered == text) return Difference::kNone;
+  const auto shape = make_shape(now, member);
+  const auto wanted = *parse_rendered(fingerprint(shape));
   const auto there = parse_rendered(member.pod->rendered);
-  if (!there || there->version == wanted.version || there->shape != parse_rendered(text)->shape)
-    return Difference::kShape;
+  if (!there || there->shape != wanted.shape) return Difference::kShape;
+  if (!wanted.trust.empty() && there->trust != wanted.trust) return Difference::kShape;
+  if (there->version == wanted.version)
+    return there->image == wanted.image ? Difference::kNone : Difference::kShape;
   auto spec = *now.target;
   spec.version = there->version;
   const auto before = make_shape_of(now, member, spec);
-  const bool alike = before.etcd_arguments == wanted.etcd_arguments &&
-                     before.readiness_path == wanted.readiness_path;
+  const bool alike = before.etcd_arguments == shape.etcd_arguments &&
+                     before.readiness_path == shape.readiness_path;
   return alike ? Difference::kImage : Difference::kShape;
 }
 

@@ -10,8 +10,8 @@ namespace quorate::plan {
 // What is fixed for the life of a Pod. Needs a target.
 [[nodiscard]] PodShape make_shape(const Situation& now, const Member& member);
 // What a Pod carries as quorate.io/rendered: version, fingerprint of what was declared for it,
-// fingerprint of its image. How this build renders what was declared is not in it, so that another
-// build does not restart members that are as they should be.
+// those of its image and of the authorities that it trusts. How this build renders what was
+// declared is not in it, so that another build does not restart members that are as they should be.
 [[nodiscard]] std::string fingerprint(const PodShape& shape);
 
 // How a Pod differs from what would be made for its member now.

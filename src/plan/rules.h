@@ -22,6 +22,7 @@ namespace quorate::plan {
 [[nodiscard]] Finding promote(const Situation& now);
 [[nodiscard]] Finding resize(const Situation& now);
 [[nodiscard]] Finding roll(const Situation& now);
+[[nodiscard]] Finding rotate(const Situation& now);
 
 // Parts of `ensure`: what all members share, and the objects of each member.
 [[nodiscard]] Finding ensure_shared(const Situation& now);

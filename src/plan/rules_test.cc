@@ -294,7 +294,7 @@ TEST(Decide, TakesItsRuleTable) {
   auto decision = decide(world.seen, only_pause);
   EXPECT_THAT(decision.stages, IsEmpty());
   EXPECT_THAT(decision.rulings, SizeIs(1));
-  EXPECT_THAT(rules(), SizeIs(15));
+  EXPECT_THAT(rules(), SizeIs(16));
 }
 
 }  // namespace

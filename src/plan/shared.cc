@@ -104,6 +104,37 @@ WallTime renewal_time(const CertificateFacts& certificate) {
   return certificate.not_after - life / 3;
 }
 
+std::string trust_of(const Situation& now) {
+  Fingerprint print;
+  bool any = false;
+  for (auto which : needed_shared(*now.target)) {
+    if (which != Shared::kPeerTls && which != Shared::kServerTls) continue;
+    const auto* there = now.find(which);
+    if (!there || !now.is_ours(*there) || there->trusts.empty()) return {};
+    any = true;
+    print.add(name_of(which, ""));
+    for (const auto& authority : there->trusts) print.add(authority);
+  }
+  return any ? print.text() : std::string();
+}
+
+std::vector<Shared> leaves_of(Shared authority) {
+  std::vector<Shared> out;
+  for (auto which : kAllShared)
+    if (authority_of(which) == authority) out.push_back(which);
+  return out;
+}
+
+WallTime retirement_time(const Situation& now, const SharedFacts& authority) {
+  const auto life = authority.certificate->not_after - authority.certificate->not_before;
+  auto newest = authority.certificate->not_before;
+  for (auto which : leaves_of(authority.which)) {
+    const auto* leaf = now.find(which);
+    if (leaf && leaf->certificate) newest = std::max(newest, leaf->certificate->not_before);
+  }
+  return newest + std::min<WallTime::duration>(std::chrono::hours(24), life / 20);
+}
+
 bool pods_can_start(const Situation& now) {
   std::vector<Shared> needed{Shared::kPeerService};
   if (now.target->tls.peer.on()) needed.push_back(Shared::kPeerTls);

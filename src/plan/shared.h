@@ -20,6 +20,16 @@ namespace quorate::plan {
 // A certificate is renewed when two thirds of its life are over.
 [[nodiscard]] WallTime renewal_time(const CertificateFacts& certificate);
 
+// Whom a Pod trusts that mounts what is there now, as a fingerprint; empty if that is not known, or
+// if nothing is mounted.
+[[nodiscard]] std::string trust_of(const Situation& now);
+// When the old one of two trusted authorities is retired: a day after its last certificate was
+// replaced, so that clients can take up theirs (of short-lived authorities, a twentieth of their
+// life).
+[[nodiscard]] WallTime retirement_time(const Situation& now, const SharedFacts& authority);
+// The Secrets that an authority issues certificates for.
+[[nodiscard]] std::vector<Shared> leaves_of(Shared authority);
+
 // What a Pod needs to start is there, ours and usable: peer Service and mounted Secrets.
 [[nodiscard]] bool pods_can_start(const Situation& now);
 

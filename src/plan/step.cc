@@ -25,6 +25,8 @@ std::optional<Disruption> disruption_of(const Step& step) {
   if (std::holds_alternative<StopPods>(step)) return Disruption::kHibernate;
   if (std::holds_alternative<RestartMember>(step)) return Disruption::kRestartMember;
   if (std::holds_alternative<ReimageMember>(step)) return Disruption::kRestartMember;
+  if (std::holds_alternative<SwitchAuthority>(step)) return Disruption::kChangeTrust;
+  if (std::holds_alternative<RetireAuthority>(step)) return Disruption::kChangeTrust;
   if (std::holds_alternative<AddLearner>(step)) return Disruption::kAddLearner;
   if (std::holds_alternative<PromoteLearner>(step)) return Disruption::kPromoteLearner;
   if (std::holds_alternative<MoveLeader>(step)) return Disruption::kMoveLeader;
@@ -46,6 +48,15 @@ struct Describer {
   }
   std::string operator()(const IssueLeaf& step) const {
     return (step.renews ? "renew " : "create ") + title_of(step.which, cluster);
+  }
+  std::string operator()(const IntroduceAuthority& step) const {
+    return "introduce another authority in " + title_of(step.which, cluster);
+  }
+  std::string operator()(const SwitchAuthority& step) const {
+    return "switch to the other authority in " + title_of(step.which, cluster);
+  }
+  std::string operator()(const RetireAuthority& step) const {
+    return "retire the old authority in " + title_of(step.which, cluster);
   }
   std::string operator()(const CreateRecord& step) const {
     return "create EtcdMember " + step.name;

@@ -43,6 +43,13 @@ struct IssueLeaf {
   friend bool operator==(const IssueLeaf&, const IssueLeaf&) = default;
 };
 
+// A second authority beside the one in this Secret: trusted from now on, and issuing nothing yet.
+struct IntroduceAuthority {
+  Shared which{};
+  Uid secret;
+  friend bool operator==(const IntroduceAuthority&, const IntroduceAuthority&) = default;
+};
+
 // POST of an EtcdMember.
 struct CreateRecord {
   std::string name;
@@ -93,6 +100,7 @@ struct PodShape {
   std::optional<api::EmptyDirStorage> empty_dir;
   bool peer_tls = true;
   bool client_tls = true;
+  std::string trust;  // fingerprint of the authorities that are mounted; empty: not known, or none
   friend bool operator==(const PodShape&, const PodShape&) = default;
 };
 struct CreatePod {
@@ -244,6 +252,26 @@ struct ReimageMember {
   friend bool operator==(const ReimageMember&, const ReimageMember&) = default;
 };
 
+// The second authority takes the place of the first, which stays trusted; what it issues is made
+// anew by `ensure`. The executor shakes hands with every Pod before: each must let in who shows a
+// certificate of the second.
+struct SwitchAuthority {
+  Permit permit;
+  Shared which{};
+  Uid secret;
+  std::vector<Victim> pods;
+  friend bool operator==(const SwitchAuthority&, const SwitchAuthority&) = default;
+};
+// The first authority is trusted no more. The executor shakes hands with every Pod before: each
+// must show a certificate of the second.
+struct RetireAuthority {
+  Permit permit;
+  Shared which{};
+  Uid secret;
+  std::vector<Victim> pods;
+  friend bool operator==(const RetireAuthority&, const RetireAuthority&) = default;
+};
+
 // The member through which etcd is told something: a voter that answered just now.
 struct Contact {
   std::string pod;
@@ -293,12 +321,13 @@ struct DiscardMember {
   friend bool operator==(const DiscardMember&, const DiscardMember&) = default;
 };
 
-using Step = std::variant<ApplyShared, CreateAuthority, IssueLeaf, CreateRecord, CreateClaim,
-                          AllowRun, CreatePod, NoteOnRecord, NoteVersion, NoteRole, NoteLastOrdinal,
-                          NoteOnClaim, UpdatePodState, SetServing, SetVoter, GrowClaim,
-                          RemoveFinishedPod, AbandonFormation, DiscardFormation, ReplaceUnformedPod,
-                          StopMembers, StopPods, RestartMember, ReimageMember, AddLearner,
-                          PromoteLearner, MoveLeader, RemoveMember, DiscardMember>;
+using Step = std::variant<ApplyShared, CreateAuthority, IssueLeaf, IntroduceAuthority, CreateRecord,
+                          CreateClaim, AllowRun, CreatePod, NoteOnRecord, NoteVersion, NoteRole,
+                          NoteLastOrdinal, NoteOnClaim, UpdatePodState, SetServing, SetVoter,
+                          GrowClaim, RemoveFinishedPod, AbandonFormation, DiscardFormation,
+                          ReplaceUnformedPod, StopMembers, StopPods, RestartMember, ReimageMember,
+                          SwitchAuthority, RetireAuthority, AddLearner, PromoteLearner, MoveLeader,
+                          RemoveMember, DiscardMember>;
 
 // What a step disrupts; nothing for a harmless one. Its permit must be for that.
 [[nodiscard]] std::optional<Disruption> disruption_of(const Step& step);

@@ -55,6 +55,7 @@ bool World::on(const CreateAuthority& step) {
   there.rendered = step.rendered;
   there.certificate =
       CertificateFacts{seen.now.wall, seen.now.wall + std::chrono::years(10), there.uid.value()};
+  there.trusts = {there.uid.value()};
   return true;
 }
 
@@ -62,10 +63,36 @@ bool World::on(const IssueLeaf& step) {
   auto* parent = shared(step.authority);
   if (!parent || (shared(step.which) != nullptr) != step.renews.has_value()) return false;
   auto authority = parent->certificate->authority;
+  auto trusts = parent->trusts;
   auto& there = own_shared(step.which);
   there.rendered = step.rendered;
   there.certificate =
       CertificateFacts{seen.now.wall, seen.now.wall + std::chrono::days(90), authority};
+  there.trusts = std::move(trusts);
+  return true;
+}
+
+bool World::on(const IntroduceAuthority& step) {
+  auto* there = shared(step.which);
+  if (!there || there->uid != step.secret) return false;
+  there->next =
+      CertificateFacts{seen.now.wall, seen.now.wall + std::chrono::years(10), new_uid().value()};
+  there->trusts.push_back(there->next->authority);
+  std::sort(there->trusts.begin(), there->trusts.end());
+  return true;
+}
+
+bool World::on(const SwitchAuthority& step) {
+  auto* there = shared(step.which);
+  if (!there || there->uid != step.secret || !there->next) return false;
+  there->certificate = std::exchange(there->next, std::nullopt);
+  return true;
+}
+
+bool World::on(const RetireAuthority& step) {
+  auto* there = shared(step.which);
+  if (!there || there->uid != step.secret) return false;
+  there->trusts = {there->certificate->authority};
   return true;
 }
 

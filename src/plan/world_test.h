@@ -101,6 +101,9 @@ class World {
   bool on(const StopPods& step);
   bool on(const RestartMember& step);
   bool on(const ReimageMember& step);
+  bool on(const IntroduceAuthority& step);
+  bool on(const SwitchAuthority& step);
+  bool on(const RetireAuthority& step);
   bool on(const NoteRole& step);
   bool on(const NoteLastOrdinal& step);
   bool on(const SetVoter& step);

@@ -1,5 +1,7 @@
 #include "tests/sim/etcd/api.h"
 
+#include "api/names.h"
+#include "etcd/endpoint.h"
 #include "tests/sim/etcd/exchange.h"
 #include "tests/sim/etcd/streams.h"
 
@@ -197,6 +199,24 @@ Task<Result<etcd::MemberList>> SimEtcd::update_member(Target target, MemberId id
 }
 
 // ---- Maintenance ----
+
+// Takes no time: what it is for is whether either side lets the other in.
+Task<Result<void>> SimEtcd::greet(Target target, rt::Deadline) {
+  CO_TRY(auto endpoint, etcd::parse_endpoint(target.endpoint));
+  auto& world = shared_->world;
+  const auto dialed = world.dial(shared_->site, target.endpoint);
+  if (dialed.reach != EtcdWorld::Reach::kAnswered || !dialed.process->member())
+    co_return fail(Code::kUnavailable, "nobody answers");
+  const auto& process = *dialed.process;
+  const bool to_peers = endpoint.port == api::kPeerPort;
+  const auto& port = to_peers ? process.peer_port() : process.client_port();
+  if (endpoint.tls != port.secure())
+    co_return fail(Code::kUnavailable, "the other side speaks another protocol");
+  if (!endpoint.tls) co_return Result<void>();
+  const auto& tls = target.identity->tls();
+  co_return port.accept({tls.roots, tls.certificate}, target.server_name,
+                        world.runtime().clock->wall(), {});
+}
 
 Task<Result<etcd::Status>> SimEtcd::status(Target target, rt::Deadline deadline) {
   Serve<etcd::Status> serve = [](Member& member, const Caller& caller, Reply<etcd::Status> reply) {

@@ -49,6 +49,7 @@ class SimEtcd final : public etcd::Api {
   Task<Result<etcd::MemberList>> update_member(etcd::Target target, MemberId member,
                                                std::vector<std::string> peer_urls,
                                                rt::Deadline deadline) override;
+  Task<Result<void>> greet(etcd::Target target, rt::Deadline deadline) override;
   Task<Result<etcd::Status>> status(etcd::Target target, rt::Deadline deadline) override;
   Task<Result<std::vector<etcd::Alarm>>> alarms(etcd::Target target,
                                                 rt::Deadline deadline) override;

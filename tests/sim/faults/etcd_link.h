@@ -50,6 +50,9 @@ class ForwardingEtcd : public etcd::Api {
                                                rt::Deadline d) override {
     return inner_.update_member(std::move(t), m, std::move(urls), d);
   }
+  Task<Result<void>> greet(etcd::Target t, rt::Deadline d) override {
+    return inner_.greet(std::move(t), d);
+  }
   Task<Result<etcd::Status>> status(etcd::Target t, rt::Deadline d) override {
     return inner_.status(std::move(t), d);
   }

@@ -134,6 +134,18 @@ Scenario make_certificates() {
   return out;
 }
 
+Scenario make_authorities() {
+  auto out = make_declared("authorities", "authorities of four hours are replaced within five",
+                           {{"replicas", 3}});
+  out.setup = [](WorldOptions& options) {
+    options.op.executor.authority_lifetime = 4h;
+    options.op.executor.leaf_lifetime = 2h;
+  };
+  out.length = 5h;
+  out.faults = kOfOperators;
+  return out;
+}
+
 // ---- How many are wanted differs ----
 
 Scenario make_grow() {
@@ -269,6 +281,7 @@ std::vector<Scenario> make_scenarios() {
           make_edits(),
           make_campaign(),
           make_certificates(),
+          make_authorities(),
           make_grow(),
           make_shrink(),
           make_resize(),
