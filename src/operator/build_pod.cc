@@ -165,17 +165,27 @@ json::Array volumes(const Owner& owner, const plan::PodShape& shape) {
   return out;
 }
 
-// Rather not two members on one node or in one zone; but a cluster on one node is better than none.
+json::Object members_of(const Owner& owner) {
+  return {{"matchLabels", json::Object{{text(api::kLabelClusterUid), owner.uid.value()}}}};
+}
+
+// Rather not two members on one node; but a cluster on one node is better than none. Zones are not
+// named here: the scheduler passes over nodes that lack any of the labels that constraints name, so
+// that on a cluster without zones nothing would be spread at all.
 json::Array spread(const Owner& owner) {
-  json::Array out;
-  for (std::string_view key : {"kubernetes.io/hostname", "topology.kubernetes.io/zone"})
-    out.push_back(json::Object{
-        {"maxSkew", 1},
-        {"topologyKey", key},
-        {"whenUnsatisfiable", "ScheduleAnyway"},
-        {"labelSelector", json::Object{{"matchLabels", json::Object{{text(api::kLabelClusterUid),
-                                                                     owner.uid.value()}}}}}});
-  return out;
+  return {json::Object{{"maxSkew", 1},
+                       {"topologyKey", "kubernetes.io/hostname"},
+                       {"whenUnsatisfiable", "ScheduleAnyway"},
+                       {"labelSelector", members_of(owner)}}};
+}
+
+// Rather not two members in one zone, where there are zones.
+json::Object apart(const Owner& owner) {
+  json::Object term{{"weight", 100},
+                    {"podAffinityTerm", json::Object{{"topologyKey", "topology.kubernetes.io/zone"},
+                                                     {"labelSelector", members_of(owner)}}}};
+  return {{"podAntiAffinity", json::Object{{"preferredDuringSchedulingIgnoredDuringExecution",
+                                            json::Array{std::move(term)}}}}};
 }
 
 }  // namespace
@@ -225,6 +235,7 @@ json::Value build_pod(const Owner& owner, const plan::CreatePod& step) {
       {"containers", json::Array{etcd_container(owner, shape)}},
       {"volumes", volumes(owner, shape)},
       {"topologySpreadConstraints", spread(owner)},
+      {"affinity", apart(owner)},
   };
   if (!shape.pull_secrets.empty()) {
     json::Array secrets;

@@ -81,7 +81,7 @@ def test_operator_runs_under_its_own_rights(cluster, rig, quorate):
     assert audit.refused(events) == []
     rules = [rule for o in objects(quorate("manifests", "--only", "rbac")).values() for rule in o.get("rules", [])]
     assert audit.outside_of(rules, events) == []
-    Etcd(cluster).put("/k", "v")
+    Etcd.through_service(cluster).put("/k", "v")
     quiet_since = offset
 
     def quiet():
@@ -97,11 +97,11 @@ def test_operator_runs_under_its_own_rights(cluster, rig, quorate):
 def test_uninstalled_operator_leaves_clusters_running_and_comes_back(cluster, quorate):
     cluster.create(replicas=3).wait_until_settled(3)
     pods = {name: pod.metadata.uid for name, pod in cluster.pods.items()}
-    Etcd(cluster).put("/k", "v")
+    Etcd.through_service(cluster).put("/k", "v")
     manifests = quorate("manifests", "--only", "operator", f"--image={os.environ.get('QUORATE_IMAGE', 'localhost/quorate:dev')}")
     cluster.kube.kubectl("delete", "--wait=true", "-f", "-", input=manifests)
     eventually("no operator runs", lambda: (not cluster.kube.core.list_namespaced_pod("quorate-system").items, None), 60)
-    assert Etcd(cluster).read_prefix("/k") == {"/k": "v"}
+    assert Etcd.through_service(cluster).read_prefix("/k") == {"/k": "v"}
     cluster.kube.kubectl("apply", "-f", "-", input=manifests)
     cluster.kube.wait_for_operator()
     cluster.patch(replicas=5)

@@ -7,24 +7,26 @@ from e2elib.writer import Writer
 
 
 def ids(cluster):
-    return Etcd(cluster).members()[0]
+    return Etcd.through_service(cluster).members()[0]
 
 
 @pytest.mark.parametrize("size", [1, 3, 5])
 def test_forms_and_serves_over_tls(cluster, size):
     with Stopwatch(f"apply to {size} ready, and a write"):
         cluster.create(replicas=size).wait_until_settled(size)
-        etcd = Etcd(cluster)
+        etcd = Etcd.through_service(cluster)
         etcd.put("/k", "v")
     assert etcd.read_prefix("/k") == {"/k": "v"}
     known, learners = etcd.members()
     assert sorted(known) == [f"c-{n}" for n in range(size)] and not learners
     assert len(set(etcd.hashes(known).values())) == 1
+    nodes = [pod.spec.node_name for pod in cluster.pods.values()]
+    assert len(set(nodes)) == min(size, len(cluster.kube.nodes_ready())), f"members share nodes without need: {nodes}"
 
 
 def test_refuses_clients_without_a_certificate(cluster):
     cluster.create(replicas=1).wait_until_settled(1)
-    etcd = Etcd(cluster)
+    etcd = Etcd.through_service(cluster)
     done = cluster.kube.kubectl("-n", cluster.namespace, "exec", "c-0", "--", "etcdctl", "--endpoints=https://127.0.0.1:2379",
                                 "--insecure-skip-tls-verify", "--command-timeout=3s", "--dial-timeout=3s", "get", "/k", check=False)
     assert done.returncode != 0
@@ -51,16 +53,16 @@ def test_scales_out_and_in_while_written_to(cluster):
             with Stopwatch(f"scale to {size}"):
                 cluster.patch(replicas=size)
                 cluster.wait_until_settled(size, 180)
-            known, learners = Etcd(cluster).members()
+            known, learners = Etcd.through_service(cluster).members()
             assert sorted(known) == sorted(cluster.pods) and not learners, step
     writer.check(at_least=50)
     eventually("claims of removed members are gone", lambda: (len(cluster.claims) == 3, sorted(cluster.claims)), 30)
-    assert len(set(Etcd(cluster).hashes(cluster.pods).values())) == 1
+    assert len(set(Etcd.through_service(cluster).hashes(cluster.pods).values())) == 1
 
 
 def test_sleeps_and_wakes_as_the_same_cluster(cluster):
     cluster.create(replicas=3).wait_until_settled(3)
-    etcd = Etcd(cluster)
+    etcd = Etcd.through_service(cluster)
     etcd.put("/k", "before")
     before, cluster_id = ids(cluster), cluster.status["clusterID"]
     cluster.patch(replicas=0)
@@ -70,19 +72,19 @@ def test_sleeps_and_wakes_as_the_same_cluster(cluster):
         cluster.patch(replicas=3)
         cluster.wait_until_settled(3)
     assert ids(cluster) == before and cluster.status["clusterID"] == cluster_id
-    assert Etcd(cluster).read_prefix("/k") == {"/k": "before"}
+    assert Etcd.through_service(cluster).read_prefix("/k") == {"/k": "before"}
 
 
 def test_deleted_and_created_again_is_another_cluster(cluster):
     cluster.create(replicas=3, storage={"claim": {}, "retention": {"whenDeleted": "Delete"}}).wait_until_settled(3)
-    Etcd(cluster).put("/k", "old")
+    Etcd.through_service(cluster).put("/k", "old")
     old = cluster.status["clusterID"]
     cluster.delete()
     cluster.wait_until_gone()
     eventually("its claims are gone", lambda: (not cluster.claims, sorted(cluster.claims)), 60)
     cluster.create(replicas=3).wait_until_settled(3)
     assert cluster.status["clusterID"] != old
-    assert Etcd(cluster).read_prefix("/k") == {}
+    assert Etcd.through_service(cluster).read_prefix("/k") == {}
 
 
 def test_keeps_its_volumes_when_deleted(cluster):

@@ -9,7 +9,7 @@ pytestmark = pytest.mark.node_fault
 
 
 def ids(cluster):
-    return Etcd(cluster).members()[0]
+    return Etcd.through_service(cluster).members()[0]
 
 
 def follower(cluster):
@@ -40,7 +40,7 @@ def test_wiped_volume_is_noticed_and_the_member_replaced(cluster, rig):
             restart_etcd(rig, cluster, victim)
             eventually(f"{victim} is replaced", lambda: is_replaced(cluster, victim, before[victim]), 120)
     writer.check(at_least=50)
-    assert cluster.status["clusterID"] and len(set(Etcd(cluster).hashes(cluster.pods).values())) == 1
+    assert cluster.status["clusterID"] and len(set(Etcd.through_service(cluster).hashes(cluster.pods).values())) == 1
 
 
 def test_deleted_claim_and_pod_are_replaced(cluster):
@@ -81,7 +81,7 @@ def test_node_that_stays_away_is_replaced_after_its_time(cluster, rig):
 
 def test_power_cut_of_all_nodes(cluster, rig):
     cluster.create(replicas=3).wait_until_settled(3)
-    Etcd(cluster).put("/k", "before")
+    Etcd.through_service(cluster).put("/k", "before")
     before = ids(cluster)
     nodes = sorted(cluster.kube.nodes_ready())
     rig("power-cut", *nodes)
@@ -89,7 +89,7 @@ def test_power_cut_of_all_nodes(cluster, rig):
         rig("reboot", *nodes)
         cluster.wait_until_settled(3, 240)
     assert ids(cluster) == before
-    assert Etcd(cluster).read_prefix("/k") == {"/k": "before"}
+    assert Etcd.through_service(cluster).read_prefix("/k") == {"/k": "before"}
 
 
 def test_partition_makes_no_second_cluster(cluster, rig):
@@ -103,7 +103,7 @@ def test_partition_makes_no_second_cluster(cluster, rig):
         cluster.wait_until_settled(3, 120)
     writer.check(at_least=50)
     assert ids(cluster) == before
-    assert len(set(Etcd(cluster).hashes(before).values())) == 1
+    assert len(set(Etcd.through_service(cluster).hashes(before).values())) == 1
 
 
 def test_drains_one_by_one_while_the_budget_holds(cluster, rig):
@@ -126,7 +126,7 @@ def test_killed_operator_is_followed_by_the_other(cluster):
         cluster.kube.core.delete_namespaced_pod(pod.metadata.name, "quorate-system", grace_period_seconds=0)
     cluster.wait_until_settled(5, 240)
     cluster.kube.wait_for_operator()
-    known, learners = Etcd(cluster).members()
+    known, learners = Etcd.through_service(cluster).members()
     assert len(known) == 5 and not learners
 
 
@@ -142,4 +142,4 @@ def test_rolled_back_volume_is_noticed(cluster, rig):
         restart_etcd(rig, cluster, victim)
         eventually("it is settled again", lambda: cluster.is_settled(3), 180)
     writer.check(at_least=200)
-    assert len(set(Etcd(cluster).hashes(cluster.pods).values())) == 1
+    assert len(set(Etcd.through_service(cluster).hashes(cluster.pods).values())) == 1

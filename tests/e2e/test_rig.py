@@ -20,7 +20,7 @@ def test_disk_grows_while_mounted(cluster, rig):
         claim = cluster.claims["data-c-0"]
         size = disk_size(cluster, rig, "data-c-0")
         return claim.status.capacity["storage"] == "640Mi" and size > before + 200 * 2**20, f"{claim.status}, {size} bytes"
-    eventually("kubelet has grown the file system, and the claim says so", grown, 120)
+    eventually("kubelet has grown the file system, and the claim says so", grown, 180)
 
 
 def test_partitioned_node_is_not_reached_and_a_healed_one_is(cluster, rig):

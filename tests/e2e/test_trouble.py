@@ -56,13 +56,13 @@ def test_api_server_down_in_mid_scale(cluster, fabric):
         eventually("it answers again", lambda: (api_answers(cluster.kube), None), 60)
         cluster.wait_until_settled(5, 240)
     writer.check(at_least=200)
-    known, learners = Etcd(cluster).members()
+    known, learners = Etcd.through_service(cluster).members()
     assert len(known) == 5 and not learners
 
 
 def test_kubelet_down_is_no_reason_to_touch_a_member_that_answers(cluster, rig):
     cluster.create(replicas=3, recovery={"replaceAfter": "10s"}).wait_until_settled(3)
-    before, victim = Etcd(cluster).members()[0], "c-1"
+    before, victim = Etcd.through_service(cluster).members()[0], "c-1"
     node = cluster.node_of(victim)
     rig("stop", node, "kubelet")
     eventually("Kubernetes has seen it", lambda: (cluster.kube.nodes_ready()[node] != "True", cluster.kube.nodes_ready()), 60)
@@ -71,7 +71,7 @@ def test_kubelet_down_is_no_reason_to_touch_a_member_that_answers(cluster, rig):
     writer.check(at_least=1000)
     rig("start", node, "kubelet")
     cluster.wait_until_settled(3, 120)
-    after = Etcd(cluster).members()[0]
+    after = Etcd.through_service(cluster).members()[0]
     assert len(after) == 3
     assert after == before, "a member that answered was replaced"
 
@@ -95,7 +95,7 @@ def test_claim_that_cannot_be_bound_is_told(cluster):
 
 def test_full_disk_of_one_member(cluster, rig):
     cluster.create(replicas=3, storage={"claim": {"size": "384Mi"}}).wait_until_settled(3)
-    before, claim = Etcd(cluster).members()[0], f"{cluster.namespace}/data-c-1"
+    before, claim = Etcd.through_service(cluster).members()[0], f"{cluster.namespace}/data-c-1"
     with Writer(cluster) as writer:
         rig("volume", "fill", claim)
         written = len(writer.acknowledged)
@@ -103,12 +103,12 @@ def test_full_disk_of_one_member(cluster, rig):
         rig("volume", "unfill", claim)
         cluster.wait_until_settled(3, 240)
     writer.check(at_least=200)
-    assert Etcd(cluster).members()[0] == before
+    assert Etcd.through_service(cluster).members()[0] == before
 
 
 @pytest.mark.parametrize("spec, says", [
     ({"replicas": 101}, "replicas"), ({"replicas": -1}, "replicas"), ({"version": "latest"}, "version"), ({"version": "9.9.9"}, "version"),
-    ({"storage": {"claim": {"size": "0"}}}, "size"), ({"nonsense": 1}, "nonsense"), ({"options": {"force-new-cluster": "true"}}, "force-new-cluster"),
+    ({"storage": {"claim": {"size": "0"}}}, "size"), ({"nonsense": 1}, "nonsense"), ({"options": {"force-new-cluster": "true"}}, "options"),
 ], ids=lambda value: str(value)[:40])
 def test_bad_input_is_refused_or_told(cluster, spec, says):
     """By kubectl, as people would: either the API server refuses it, or the status says what is wrong, and nothing is formed."""

@@ -7,6 +7,8 @@ import ssl
 import subprocess
 import tempfile
 
+from .waiting import eventually
+
 
 class Unavailable(Exception):
     """No answer, or one that is no success: whether a write took place is not known."""
@@ -32,6 +34,18 @@ class Etcd:
             (self.folder / key).write_bytes(base64.b64decode(value))
         self.context = ssl.create_default_context(cafile=self.folder / "ca.crt")
         self.context.load_cert_chain(self.folder / "tls.crt", self.folder / "tls.key")
+
+    @classmethod
+    def through_service(cls, cluster):
+        """Waits until the Service leads somewhere: kube-proxy follows a moment after the cluster says that it is ready."""
+        def look():
+            try:
+                return True, etcd.read_prefix("/") is not None
+            except Unavailable as problem:
+                return False, str(problem)
+        etcd = cls(cluster)
+        eventually(f"the Service {cluster.name} serves", look, 30)
+        return etcd
 
     def host(self, member=None):
         service = f"{member}.{self.cluster.name}-peer" if member else self.cluster.name

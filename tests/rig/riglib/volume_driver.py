@@ -62,10 +62,9 @@ def grow_disk(options, size):
         call("losetup", "--set-capacity", device)
 
 
-def grow_file_system(options, folder):
-    device = loop_of(options["image"])
-    if device:
-        call("losetup", "--set-capacity", device)
+def grow_file_system(options, folder, size):
+    """Also of the disk: the controller manager says that it has grown the disk, but does not call the driver for it."""
+    grow_disk(options, size)
     call("xfs_growfs", "-d", folder)
 
 
@@ -79,8 +78,8 @@ def act(words):
             unmount(folder)
         case ["expandvolume", options, _, new, _]:
             grow_disk(json.loads(options), int(new))
-        case ["expandfs", options, _, folder, _, _]:
-            grow_file_system(json.loads(options), folder)
+        case ["expandfs", options, _, folder, new, _]:
+            grow_file_system(json.loads(options), folder, int(new))
         case _:
             return None
     return {}
