@@ -39,8 +39,10 @@ void add_manifests(CLI::App& app, int& exit_code) {
       ->add_option("--operator-namespace", options->rbac.operator_namespace,
                    "Where the operator runs")
       ->capture_default_str();
-  command->add_option("--watch-namespace", options->rbac.watched_namespace,
-                      "The one namespace that it manages; all if not given");
+  command
+      ->add_option("--watch-namespace", options->rbac.watched_namespaces,
+                   "Namespaces that it manages, repeated or separated by commas; all if not given")
+      ->delimiter(',');
   command->callback([options, &exit_code] {
     std::fputs(render(*options).c_str(), stdout);
     exit_code = kOk;
