@@ -216,7 +216,7 @@ class ClusterObjects {
     const auto authority = must(pki::Authority::make(keys, "bench", validity));
     const auto ca = authority.certificate().pem();
     pki::LeafRequest request;
-    request.names.dns = api::peer_certificate_names(owner_.key);
+    request.names.dns = api::peer_certificate_names(owner_.key, "");
     request.validity = validity;
     const auto leaf = must(authority.issue(keys, request));
     for (const auto which : {plan::Shared::kPeerCa, plan::Shared::kClientCa})

@@ -57,7 +57,7 @@ Task<Result<void>> measure(rt::Runtime runtime, kube::Client& client, op::Caches
 Task<void> cluster_objects(rt::Runtime runtime, kube::ClusterConfig config) {
   auto api = must(kube::HttpApi::make(runtime, std::move(config)));
   kube::Client client(runtime, *api);
-  op::Caches caches(runtime, client, "", {});
+  op::Caches caches(runtime, client, {}, {});
   rt::TaskGroup group(runtime);
   auto measured = co_await measure(runtime, client, caches, group);
   group.cancel();

@@ -70,16 +70,22 @@ std::string client_url(const ClusterKey& cluster, Ordinal ordinal, bool tls) {
   return fmt::format("{}://{}:{}", scheme(tls), member_host(cluster, ordinal), kClientPort);
 }
 
-std::vector<std::string> peer_certificate_names(const ClusterKey& cluster) {
-  return {fmt::format("*.{}.{}.svc", peer_service_name(cluster.name), cluster.ns)};
+std::vector<std::string> peer_certificate_names(const ClusterKey& cluster,
+                                                std::string_view domain) {
+  std::vector<std::string> names{
+      fmt::format("*.{}.{}.svc", peer_service_name(cluster.name), cluster.ns)};
+  if (!domain.empty()) names.push_back(fmt::format("{}.{}", names.front(), domain));
+  return names;
 }
 
-std::vector<std::string> server_certificate_names(const ClusterKey& cluster) {
-  auto names = peer_certificate_names(cluster);
+std::vector<std::string> server_certificate_names(const ClusterKey& cluster,
+                                                  std::string_view domain) {
+  auto names = peer_certificate_names(cluster, domain);
   auto service = client_service_name(cluster.name);
   names.push_back(service);
   names.push_back(fmt::format("{}.{}", service, cluster.ns));
   names.push_back(fmt::format("{}.{}.svc", service, cluster.ns));
+  if (!domain.empty()) names.push_back(fmt::format("{}.{}", names.back(), domain));
   names.push_back("localhost");
   names.push_back("127.0.0.1");
   return names;

@@ -160,9 +160,10 @@ std::string peer_url(const ClusterKey& cluster, Ordinal ordinal, bool tls);
 std::string client_url(const ClusterKey& cluster, Ordinal ordinal, bool tls);
 
 // SANs of the certificates: a wildcard for the members; that, the client Service and the loopback
-// for servers.
-std::vector<std::string> peer_certificate_names(const ClusterKey& cluster);
-std::vector<std::string> server_certificate_names(const ClusterKey& cluster);
+// for servers. With a cluster domain ("cluster.local"), the full names of Services as well.
+std::vector<std::string> peer_certificate_names(const ClusterKey& cluster, std::string_view domain);
+std::vector<std::string> server_certificate_names(const ClusterKey& cluster,
+                                                  std::string_view domain);
 
 // initial-cluster-token of a formation: unique in space (UID) and time (number).
 std::string formation_token(const Uid& cluster, int number);

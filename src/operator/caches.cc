@@ -1,5 +1,7 @@
 #include "operator/caches.h"
 
+#include <algorithm>
+
 #include "api/names.h"
 
 namespace quorate::op {
@@ -15,7 +17,7 @@ std::string our_label() {
 
 }  // namespace
 
-Caches::Caches(rt::Runtime runtime, kube::Client& client, std::string ns, Log log)
+Caches::Caches(rt::Runtime runtime, kube::Client& client, Watched what, Log log)
     : clusters(runtime, {.log = log}),
       records(runtime, store_options(log)),
       claims(runtime, store_options(log)),
@@ -26,21 +28,21 @@ Caches::Caches(rt::Runtime runtime, kube::Client& client, std::string ns, Log lo
   struct Row {
     kube::Resource resource;
     kube::StoreBase* store;
-    bool labelled;
+    std::string selector;
   };
   const Row rows[] = {
-      {kube::kEtcdClusters, &clusters, false},
-      {kube::kEtcdMembers, &records, false},
-      {kube::kPersistentVolumeClaims, &claims, true},
-      {kube::kPods, &pods, true},
-      {kube::kServices, &services, true},
-      {kube::kPodDisruptionBudgets, &budgets, true},
-      {kube::kSecrets, &secrets, true},
+      {kube::kEtcdClusters, &clusters, what.selector},
+      {kube::kEtcdMembers, &records, ""},
+      {kube::kPersistentVolumeClaims, &claims, our_label()},
+      {kube::kPods, &pods, our_label()},
+      {kube::kServices, &services, our_label()},
+      {kube::kPodDisruptionBudgets, &budgets, our_label()},
+      {kube::kSecrets, &secrets, our_label()},
   };
   for (const auto& row : rows) {
     kube::WatcherOptions options;
-    options.what.ns = ns;
-    if (row.labelled) options.what.label_selector = our_label();
+    options.what.ns = what.ns;
+    options.what.label_selector = row.selector;
     options.log = log.with("resource", row.resource.plural);
     watches_.push_back(
         {row.resource.plural, row.store,
@@ -76,6 +78,17 @@ std::vector<Caches::WatchHealth> Caches::health() const {
   std::vector<WatchHealth> out;
   for (const auto& watch : watches_) out.push_back({watch.resource, watch.watcher.get()});
   return out;
+}
+
+std::size_t Fleet::size() const {
+  std::size_t pods = 0;
+  for (const auto* caches : caches_) pods += caches->pods.size();
+  return pods;
+}
+
+bool Fleet::synced() const {
+  return std::all_of(caches_.begin(), caches_.end(),
+                     [](const Caches* caches) { return caches->synced(); });
 }
 
 }  // namespace quorate::op

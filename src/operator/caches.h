@@ -10,12 +10,17 @@
 
 namespace quorate::op {
 
+// What is watched.
+struct Watched {
+  std::string ns;        // empty: all namespaces
+  std::string selector;  // of clusters, by their labels; empty: all of them
+};
+
 // All that the operator watches: clusters and records, and of Pods, claims, Services, budgets and
 // Secrets those that bear our label, so that memory does not grow with objects that are not ours.
 class Caches {
  public:
-  // `ns` empty: all namespaces.
-  Caches(rt::Runtime runtime, kube::Client& client, std::string ns, Log log);
+  Caches(rt::Runtime runtime, kube::Client& client, Watched what, Log log);
 
   kube::Store<ClusterView> clusters;
   kube::Store<RecordView> records;
@@ -62,5 +67,18 @@ std::vector<kube::Handle<View>> Caches::of_cluster(const kube::Store<View>& stor
   std::erase_if(found, [&](const auto& view) { return view->meta.key.ns != cluster.ns; });
   return found;
 }
+
+// All caches of an operator: one for each namespace that it manages, or one for all of them.
+class Fleet {
+ public:
+  void add(const Caches& caches) { caches_.push_back(&caches); }  // which outlive the fleet
+  // Pods of members: what there is to ask.
+  [[nodiscard]] std::size_t size() const;
+  [[nodiscard]] bool synced() const;
+  [[nodiscard]] const std::vector<const Caches*>& all() const { return caches_; }
+
+ private:
+  std::vector<const Caches*> caches_;
+};
 
 }  // namespace quorate::op

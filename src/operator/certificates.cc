@@ -45,17 +45,24 @@ Result<pki::Authority> Executor::make_authority(plan::Shared which, const Pass& 
 Task<Result<void>> Executor::on(plan::CreateAuthority step, Pass& pass) {
   CO_TRY(auto authority, make_authority(step.which, pass));
   const auto pem = authority.certificate().pem();
-  co_return co_await create(
-      kube::kSecrets,
-      build_tls_secret(pass.owner, step.which, step.rendered, pem, pem, authority.key().pem()),
-      caches_.secrets, pass);
+  CO_TRY(const auto made, co_await make(kube::kSecrets,
+                                        build_tls_secret(pass.owner, step.which, step.rendered, pem,
+                                                         pem, authority.key().pem()),
+                                        caches_.secrets, pass));
+  if (made.now) pass.authorities[step.which] = {pem, pem, authority.key().pem()};
+  co_return Result<void>();
+}
+
+Task<Result<TlsPems>> Executor::find_authority(plan::Shared which, Pass& pass) {
+  if (auto made = pass.authorities.find(which); made != pass.authorities.end())
+    co_return made->second;
+  CO_TRY(auto until, deadline());
+  const ObjectKey secret{pass.owner.key.ns, plan::name_of(which, pass.owner.key.name)};
+  co_return co_await read_tls_secret(client_, secret, until);
 }
 
 Task<Result<void>> Executor::on(plan::IssueLeaf step, Pass& pass) {
-  CO_TRY(auto until, deadline());
-  const ObjectKey authority_key{pass.owner.key.ns,
-                                plan::name_of(step.authority, pass.owner.key.name)};
-  CO_TRY(auto pems, co_await read_tls_secret(client_, authority_key, until));
+  CO_TRY(auto pems, co_await find_authority(step.authority, pass));
   CO_TRY(auto authority, pki::Authority::parse(pems.certificate, pems.key));
   const auto now = runtime_.clock->wall();
   const auto name = plan::name_of(step.which, pass.owner.key.name);
@@ -67,8 +74,13 @@ Task<Result<void>> Executor::on(plan::IssueLeaf step, Pass& pass) {
   CO_TRY(auto leaf, authority.issue(keys_, request));
   auto object = build_tls_secret(pass.owner, step.which, step.rendered, pems.ca,
                                  leaf.certificate_pem(), leaf.key.pem());
-  if (!step.renews)
-    co_return co_await create(kube::kSecrets, std::move(object), caches_.secrets, pass);
+  if (!step.renews) {
+    CO_TRY(const auto made,
+           co_await make(kube::kSecrets, std::move(object), caches_.secrets, pass));
+    if (made.now && step.which == plan::Shared::kOperatorTls)
+      members_.link.remember(made.meta, {pems.ca, leaf.certificate_pem(), leaf.key.pem()});
+    co_return Result<void>();
+  }
   json::Object body{
       {"metadata", json::Object{{"annotations", *json::find(object, "/metadata/annotations")}}},
       {"data", *json::find(object, "/data")}};

@@ -1,5 +1,7 @@
 #include "operator/controller.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "plan/decide.h"
 
@@ -9,54 +11,33 @@ namespace {
 // Longer than a watch needs to show us our own write, shorter than somebody's patience.
 constexpr auto kCatchUp = std::chrono::seconds(10);
 
-void summarize(const plan::Decision& decision, ClusterMemory& memory) {
-  ++memory.reconciles;
-  memory.rulings = decision.rulings;
-  memory.ask_members = decision.ask_members;
-  memory.ask_endpoints = decision.ask_endpoints;
-  if (!decision.status) return;
-  memory.conditions.clear();
-  for (const auto& condition : decision.status->conditions)
-    memory.conditions[condition.type] = condition.status;
-  memory.replicas = decision.status->replicas;
-  memory.ready_replicas = decision.status->ready_replicas;
-}
-
 }  // namespace
 
-ClusterController::ClusterController(rt::Runtime runtime, Caches& caches, Observer& observer,
-                                     Executor& executor, Publisher& publisher,
+ClusterController::ClusterController(rt::Runtime runtime, const Scopes& scopes,
                                      std::span<const plan::Rule> rules, Log log)
-    : runtime_(runtime),
-      caches_(caches),
-      observer_(observer),
-      executor_(executor),
-      publisher_(publisher),
-      rules_(rules),
-      log_(std::move(log)),
-      queue_(runtime) {}
-
-template <class View>
-void ClusterController::wake_cluster_of(const View& view) {
-  const ClusterKey key{{view.meta.key.ns, view.cluster}};
-  if (caches_.clusters.contains(key)) queue_.add(key, rt::Priority::kEvent);
-}
+    : runtime_(runtime), scopes_(scopes), rules_(rules), log_(std::move(log)), queue_(runtime) {}
 
 void ClusterController::subscribe() {
-  caches_.clusters.subscribe([this](const auto& change) {
+  for (const auto& scope : scopes_.all()) subscribe(scope->caches);
+}
+
+void ClusterController::subscribe(Caches& caches) {
+  caches.clusters.subscribe([this](const auto& change) {
     const bool edited = !change.before || !change.after ||
                         change.before->meta.generation != change.after->meta.generation;
     queue_.add(ClusterKey{change.key}, edited ? rt::Priority::kUserEdit : rt::Priority::kEvent);
   });
-  const auto wake_owner = [this](const auto& change) {
-    wake_cluster_of(*(change.after ? change.after : change.before));
+  const auto wake_owner = [this, &caches](const auto& change) {
+    const auto& view = *(change.after ? change.after : change.before);
+    const ClusterKey key{{view.meta.key.ns, view.cluster}};
+    if (caches.clusters.contains(key)) queue_.add(key, rt::Priority::kEvent);
   };
-  caches_.records.subscribe(wake_owner);
-  caches_.claims.subscribe(wake_owner);
-  caches_.pods.subscribe(wake_owner);
-  caches_.services.subscribe(wake_owner);
-  caches_.budgets.subscribe(wake_owner);
-  caches_.secrets.subscribe(wake_owner);
+  caches.records.subscribe(wake_owner);
+  caches.claims.subscribe(wake_owner);
+  caches.pods.subscribe(wake_owner);
+  caches.services.subscribe(wake_owner);
+  caches.budgets.subscribe(wake_owner);
+  caches.secrets.subscribe(wake_owner);
 }
 
 void ClusterController::start(rt::TaskGroup& group, int workers) {
@@ -97,15 +78,17 @@ Task<void> ClusterController::work_on(ClusterKey key) {
 }
 
 Task<Result<Next>> ClusterController::reconcile(ClusterKey key) {
+  auto& scope = scopes_.of(key.ns);
   auto& memory = memories_[key];  // stays where it is: only this key's own reconcile erases it
   auto written = std::move(memory.written);
   memory.written.clear();
-  if (auto shown = co_await caches_.wait_until_caught_up(written, runtime_.in(kCatchUp)); !shown) {
+  if (auto shown = co_await scope.caches.wait_until_caught_up(written, runtime_.in(kCatchUp));
+      !shown) {
     memory.written = std::move(written);
     co_return fail(shown.error().in("wait for our own writes to show"));
   }
 
-  auto seen = co_await observer_.observe(key, memory);
+  auto seen = co_await scope.observer.observe(key, memory);
   if (!seen && seen.error() == Code::kNotFound) {
     memories_.erase(key);
     co_return Next{};
@@ -113,18 +96,58 @@ Task<Result<Next>> ClusterController::reconcile(ClusterKey key) {
   if (!seen) co_return fail(seen.error());
   auto decision = plan::decide(*seen, rules_);
   if (Executor::forget_unwanted(decision, *seen, memory)) decision = plan::decide(*seen, rules_);
-  summarize(decision, memory);
-  CO_TRY(const auto taken, co_await executor_.carry_out(decision, *seen, memory));
+  summarize(decision, *seen, memory);
+  CO_TRY(const auto taken, co_await scope.executor.carry_out(decision, *seen, memory));
   // The intent stays, until it is known what became of the step.
   if (taken.unresolved && decision.status && seen->cluster.status)
     decision.status->intent = seen->cluster.status->intent;
-  CO_TRY(co_await publisher_.publish(decision, *seen, memory));
+  CO_TRY(const auto held, co_await scope.publisher.publish(decision, *seen, memory));
 
   Next next;
   next.failed = !taken.all;
-  next.after = observer_.period();
+  next.after = scope.observer.period();
   if (decision.look_again_in) next.after = std::min(*next.after, *decision.look_again_in);
+  if (held) next.after = std::min(*next.after, *held);
   co_return next;
+}
+
+// What metrics and `/debug/clusters` show until the next look.
+void ClusterController::summarize(const plan::Decision& decision, const plan::Observation& seen,
+                                  ClusterMemory& memory) {
+  ++memory.reconciles;
+  memory.ask_members = decision.ask_members;
+  memory.ask_endpoints = decision.ask_endpoints;
+  memory.rulings.clear();
+  for (const auto& ruling : decision.rulings)
+    if (!ruling.verdicts.empty()) memory.rulings.push_back(ruling);
+  memory.pods = static_cast<int>(
+      std::count_if(seen.pods.begin(), seen.pods.end(),
+                    [&](const plan::PodFacts& pod) { return pod.controller == seen.cluster.uid; }));
+  memory.certificates_end.reset();
+  for (const auto& shared : seen.shared)
+    if (shared.certificate &&
+        (!memory.certificates_end || shared.certificate->not_after < *memory.certificates_end))
+      memory.certificates_end = shared.certificate->not_after;
+  if (!decision.status) return;
+  memory.true_conditions = 0;
+  for (const auto& condition : decision.status->conditions) {
+    const auto bit = bit_of(condition.type);  // also of those that are not True: metrics show 0
+    if (condition.status == api::ConditionStatus::kTrue) memory.true_conditions |= bit;
+  }
+  memory.members = {};
+  for (const auto& member : decision.status->members) {
+    const bool votes = member.role == api::MemberRole::kVoter;
+    memory.members += {votes, votes && member.ready, !votes};
+  }
+}
+
+std::uint32_t ClusterController::bit_of(const std::string& condition) {
+  auto found = std::find(condition_types_.begin(), condition_types_.end(), condition);
+  if (found == condition_types_.end()) {
+    CHECK(condition_types_.size() < 32, "more types of conditions than bits");
+    found = condition_types_.insert(found, condition);
+  }
+  return 1U << (found - condition_types_.begin());
 }
 
 }  // namespace quorate::op

@@ -3,10 +3,8 @@
 #include <map>
 #include <span>
 
-#include "operator/executor.h"
 #include "operator/histogram.h"
-#include "operator/observer.h"
-#include "operator/publisher.h"
+#include "operator/scope.h"
 #include "rt/keyed_queue.h"
 
 namespace quorate::op {
@@ -22,9 +20,9 @@ struct Next {
 // others.
 class ClusterController {
  public:
-  // `rules` outlive the controller.
-  ClusterController(rt::Runtime runtime, Caches& caches, Observer& observer, Executor& executor,
-                    Publisher& publisher, std::span<const plan::Rule> rules, Log log);
+  // Scopes and rules outlive the controller.
+  ClusterController(rt::Runtime runtime, const Scopes& scopes, std::span<const plan::Rule> rules,
+                    Log log);
 
   // Subscribes to the caches. Call once, before they are filled.
   void subscribe();
@@ -43,22 +41,24 @@ class ClusterController {
   [[nodiscard]] const Counters& counters() const { return counters_; }
   [[nodiscard]] const std::map<ClusterKey, ClusterMemory>& memories() const { return memories_; }
   [[nodiscard]] rt::QueueSizes queue() const { return queue_.sizes(); }
+  // Types of conditions that were met: bit i of ClusterMemory::true_conditions is the i-th.
+  [[nodiscard]] const std::vector<std::string>& condition_types() const { return condition_types_; }
 
  private:
   Task<void> work();
   Task<void> work_on(ClusterKey key);
-  template <class View>
-  void wake_cluster_of(const View& view);
+  void subscribe(Caches& caches);
+  void summarize(const plan::Decision& decision, const plan::Observation& seen,
+                 ClusterMemory& memory);
+  std::uint32_t bit_of(const std::string& condition);
 
   rt::Runtime runtime_;
-  Caches& caches_;
-  Observer& observer_;
-  Executor& executor_;
-  Publisher& publisher_;
+  const Scopes& scopes_;
   std::span<const plan::Rule> rules_;
   Log log_;
   rt::KeyedQueue<ClusterKey> queue_;
   std::map<ClusterKey, ClusterMemory> memories_;
+  std::vector<std::string> condition_types_;
   Counters counters_;
 };
 

@@ -223,8 +223,8 @@ void Executor::wrote(kube::StoreBase& store, const kube::Object& object, Pass& p
 
 // Written once: POST. A name that is taken already is either our own earlier write, whose answer
 // was lost or which the cache does not show yet, or somebody else's, which is left alone and told.
-Task<Result<void>> Executor::create(kube::Resource resource, json::Value object,
-                                    kube::StoreBase& store, Pass& pass) {
+Task<Result<Executor::Made>> Executor::make(kube::Resource resource, json::Value object,
+                                            kube::StoreBase& store, Pass& pass) {
   const std::string name(json::text_or(object, "/metadata/name", ""));
   const ObjectKey key{pass.owner.key.ns, name};
   const std::string what = std::string(resource.kind) + " " + name;
@@ -233,17 +233,24 @@ Task<Result<void>> Executor::create(kube::Resource resource, json::Value object,
   if (made) {
     pass.memory.taken_names.erase(what);
     wrote(store, *made, pass);
-    co_return Result<void>();
+    CO_TRY(auto meta, made->meta());
+    co_return Made{std::move(meta), true};
   }
   if (!kube::is_already_exists(made.error())) co_return fail(made.error());
   CO_TRY(auto there, co_await client_.get(resource, key, until));
   CO_TRY(auto meta, there.meta());
   if (meta.label(api::kLabelClusterUid) == pass.owner.uid.value()) {
     wrote(store, there, pass);
-    co_return Result<void>();
+    co_return Made{std::move(meta), false};
   }
   pass.memory.taken_names.insert_or_assign(what, ClusterMemory::Place{resource, key});
   co_return fail(Code::kConflict, what + " exists and belongs to something else");
+}
+
+Task<Result<void>> Executor::create(kube::Resource resource, json::Value object,
+                                    kube::StoreBase& store, Pass& pass) {
+  CO_TRY(co_await make(resource, std::move(object), store, pass));
+  co_return Result<void>();
 }
 
 Task<Result<void>> Executor::patch(kube::Resource resource, std::string name, Uid uid,

@@ -68,6 +68,12 @@ class Executor {
     std::uint64_t steps = 0;
     std::uint64_t failed = 0;
     std::uint64_t disruptive = 0;
+    Counters& operator+=(const Counters& more) {
+      steps += more.steps;
+      failed += more.failed;
+      disruptive += more.disruptive;
+      return *this;
+    }
   };
   [[nodiscard]] const Counters& counters() const { return counters_; }
 
@@ -76,12 +82,20 @@ class Executor {
     plan::Observation& seen;
     ClusterMemory& memory;
     Owner owner;
+    // Made in this pass: what they issue needs no question to the server.
+    std::map<plan::Shared, TlsPems> authorities = {};
   };
   Task<Result<void>> take(const plan::Step& step, Pass& pass);
   Task<Result<void>> take_disruptive(const plan::Step& step, const plan::Permit& permit,
                                      Pass& pass);
   Task<Result<void>> write_intent(const plan::Step& step, Pass& pass);
   Task<Result<plan::Observation>> look_again(const plan::Step& step, Pass& pass);
+  struct Made {
+    kube::Meta meta;
+    bool now = false;  // not by an earlier step of ours
+  };
+  Task<Result<Made>> make(kube::Resource resource, json::Value object, kube::StoreBase& store,
+                          Pass& pass);
   Task<Result<void>> create(kube::Resource resource, json::Value object, kube::StoreBase& store,
                             Pass& pass);
   Task<Result<void>> patch(kube::Resource resource, std::string name, Uid uid, json::Object body,
@@ -141,6 +155,9 @@ class Executor {
   Result<pki::Authority> make_authority(plan::Shared which, const Pass& pass);
   Task<Result<void>> shake_hands(plan::Shared which, std::vector<plan::Victim> pods,
                                  std::string roots, const pki::Authority& issuer, Pass& pass);
+
+  // The authority's certificate and key: as made in this pass, or as the server has them.
+  Task<Result<TlsPems>> find_authority(plan::Shared which, Pass& pass);
 
   // The member that a membership call goes to: the one that the second look saw.
   Task<Result<etcd::Target>> reach(plan::Contact contact, rt::Deadline deadline, Pass& pass);

@@ -2,7 +2,6 @@
 
 #include "api/names.h"
 #include "base/bytes.h"
-#include "operator/tls_secret.h"
 
 namespace quorate::op {
 
@@ -15,6 +14,11 @@ Task<Result<std::shared_ptr<const etcd::Identity>>> Identities::get(ObjectKey se
     co_return found->second->identity;
   }
   CO_TRY(auto pems, co_await read_tls_secret(client_, secret, deadline));
+  co_return put(std::move(secret), std::move(version), std::move(pems));
+}
+
+std::shared_ptr<const etcd::Identity> Identities::put(ObjectKey secret, ResourceVersion version,
+                                                      TlsPems pems) {
   net::TlsIdentity tls;
   tls.roots = std::move(pems.ca);
   tls.certificate = std::move(pems.certificate);
@@ -24,13 +28,13 @@ Task<Result<std::shared_ptr<const etcd::Identity>>> Identities::get(ObjectKey se
     kept_.erase(found->second);
     by_secret_.erase(found);
   }
-  kept_.push_back({secret, version, identity});
+  kept_.push_back({secret, std::move(version), identity});
   by_secret_[secret] = std::prev(kept_.end());
   if (kept_.size() > ceiling_) {
     by_secret_.erase(kept_.front().secret);
     kept_.pop_front();
   }
-  co_return identity;
+  return identity;
 }
 
 }  // namespace quorate::op

@@ -6,6 +6,7 @@
 
 #include "etcd/identity.h"
 #include "kube/client.h"
+#include "operator/tls_secret.h"
 
 namespace quorate::op {
 
@@ -22,6 +23,10 @@ class Identities {
   // `version` is the Secret's, as the store shows it: another version is another identity.
   Task<Result<std::shared_ptr<const etcd::Identity>>> get(ObjectKey secret, ResourceVersion version,
                                                           rt::Deadline deadline);
+
+  // What that version of the Secret holds.
+  std::shared_ptr<const etcd::Identity> put(ObjectKey secret, ResourceVersion version,
+                                            TlsPems pems);
 
  private:
   struct Kept {

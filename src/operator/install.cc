@@ -32,8 +32,8 @@ json::Object probe(std::string_view path, int period, int failures) {
 json::Array arguments(const InstallOptions& options) {
   json::Array out{"operator", "--launch-image=" + options.image,
                   "--lease=" + options.rbac.operator_namespace + "/" + text(kName)};
-  if (!options.rbac.watched_namespace.empty())
-    out.emplace_back("--namespace=" + options.rbac.watched_namespace);
+  for (const auto& watched : options.rbac.watched_namespaces)
+    out.emplace_back("--namespace=" + watched);
   return out;
 }
 
@@ -138,9 +138,10 @@ json::Value service_monitor(const InstallOptions& options) {
 json::Value pod_monitor(const InstallOptions& options) {
   auto out = head("monitoring.coreos.com/v1", "PodMonitor", options.rbac.operator_namespace,
                   "quorate-members");
-  const auto& watched = options.rbac.watched_namespace;
+  const auto& watched = options.rbac.watched_namespaces;
   json::Object where{{"any", true}};
-  if (!watched.empty()) where = json::Object{{"matchNames", json::Array{watched}}};
+  if (!watched.empty())
+    where = json::Object{{"matchNames", json::Array(watched.begin(), watched.end())}};
   out["spec"] = json::Object{
       {"namespaceSelector", std::move(where)},
       {"selector",

@@ -36,12 +36,13 @@ TEST(Install, IsWhatIsCommitted) {
 TEST(Install, TellsTheOperatorWhichNamespaceItWatchesAndWhereItsLeaseIs) {
   auto options = shipped();
   options.rbac.operator_namespace = "here";
-  options.rbac.watched_namespace = "there";
+  options.rbac.watched_namespaces = {"there", "elsewhere"};
   const auto deployment = find_kind(make_install(options), "Deployment");
   const auto* arguments = json::find(deployment, "/spec/template/spec/containers/0/args");
   ASSERT_TRUE(arguments);
   const auto text = json::render(*arguments);
-  EXPECT_NE(text.find("\"--namespace=there\""), std::string::npos) << text;
+  EXPECT_NE(text.find("\"--namespace=there\",\"--namespace=elsewhere\""), std::string::npos)
+      << text;
   EXPECT_NE(text.find("\"--lease=here/quorate-operator\""), std::string::npos) << text;
 }
 

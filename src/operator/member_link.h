@@ -15,6 +15,10 @@ class MemberLink {
 
   // What is the same for all members. kNotFound, or why the Secret cannot be used.
   Task<Result<etcd::Target>> open(const plan::ClusterFacts& cluster, rt::Deadline deadline);
+  // The Secret by which we are known was just made so: it need not be read.
+  void remember(const kube::Meta& secret, TlsPems pems) {
+    identities_.put(secret.key, secret.resource_version, std::move(pems));
+  }
   // One of them.
   [[nodiscard]] static etcd::Target to(etcd::Target link, const plan::ClusterFacts& cluster,
                                        const plan::PodFacts& pod);

@@ -11,6 +11,19 @@
 
 namespace quorate::op {
 
+struct MemberCounts {
+  int voters = 0;
+  int voters_ready = 0;
+  int learners = 0;
+
+  MemberCounts& operator+=(const MemberCounts& more) {
+    voters += more.voters;
+    voters_ready += more.voters_ready;
+    learners += more.learners;
+    return *this;
+  }
+};
+
 // What the operator remembers of one cluster between two looks. Nothing here is needed for safety:
 // after a restart it is empty, and is learned again.
 struct ClusterMemory {
@@ -33,11 +46,15 @@ struct ClusterMemory {
   // Own writes that the stores may not show yet.
   std::vector<std::pair<kube::StoreBase*, ObjectKey>> written;
 
+  // When the cluster's status was last written.
+  std::optional<Monotonic> published_at;
+
   // For `/debug/clusters` and metrics: what was decided last.
-  std::vector<plan::Ruling> rulings;
-  std::map<std::string, api::ConditionStatus, std::less<>> conditions;
-  int replicas = 0;
-  int ready_replicas = 0;
+  std::vector<plan::Ruling> rulings;  // of rules that had something to say
+  std::uint32_t true_conditions = 0;  // bits: ClusterController::condition_types()
+  MemberCounts members;
+  int pods = 0;                              // of its members
+  std::optional<WallTime> certificates_end;  // the first of them
   std::uint64_t reconciles = 0;
 };
 

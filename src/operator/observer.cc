@@ -51,15 +51,19 @@ void set_status(plan::MemberAnswer& answer, const etcd::Status& status) {
   answer.learner = status.learner;
   answer.applied = status.applied_index;
   answer.term = status.term;
+  answer.db_size = status.db_size;
+  answer.db_quota = status.db_quota;
   answer.corrupt = tells_of_corruption(status);
 }
 
 }  // namespace
 
-Observer::Observer(rt::Runtime runtime, Caches& caches, kube::Client& client, etcd::Api& etcd,
-                   MemberLink& link, plan::OperatorFacts op, ObserverOptions options, Log log)
+Observer::Observer(rt::Runtime runtime, Caches& caches, const Fleet& fleet, kube::Client& client,
+                   etcd::Api& etcd, MemberLink& link, plan::OperatorFacts op,
+                   ObserverOptions options, Log log)
     : runtime_(runtime),
       caches_(caches),
+      fleet_(fleet),
       client_(client),
       etcd_(etcd),
       link_(link),
@@ -68,9 +72,9 @@ Observer::Observer(rt::Runtime runtime, Caches& caches, kube::Client& client, et
       log_(std::move(log)) {}
 
 Duration Observer::period() const {
-  std::chrono::duration<double> fleet(static_cast<double>(caches_.pods.size()) /
+  std::chrono::duration<double> round(static_cast<double>(fleet_.size()) /
                                       options_.questions_per_second);
-  return std::max(options_.ask_every, std::chrono::duration_cast<Duration>(fleet));
+  return std::max(options_.ask_every, std::chrono::duration_cast<Duration>(round));
 }
 
 Task<Result<plan::Observation>> Observer::observe(ClusterKey key, ClusterMemory& memory) {

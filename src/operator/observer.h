@@ -18,8 +18,10 @@ struct ObserverOptions {
 // nothing.
 class Observer {
  public:
-  Observer(rt::Runtime runtime, Caches& caches, kube::Client& client, etcd::Api& etcd,
-           MemberLink& link, plan::OperatorFacts op, ObserverOptions options, Log log);
+  // `fleet` says how many there are to ask, over all namespaces.
+  Observer(rt::Runtime runtime, Caches& caches, const Fleet& fleet, kube::Client& client,
+           etcd::Api& etcd, MemberLink& link, plan::OperatorFacts op, ObserverOptions options,
+           Log log);
 
   // kNotFound if the cluster is not there any more. Members are asked when their turn has come,
   // when the last decision wanted it, or when a Pod has not been asked yet; `memory` keeps their
@@ -39,6 +41,11 @@ class Observer {
   struct Counters {
     std::uint64_t questions = 0;  // asked of members
     std::uint64_t unanswered = 0;
+    Counters& operator+=(const Counters& more) {
+      questions += more.questions;
+      unanswered += more.unanswered;
+      return *this;
+    }
   };
   [[nodiscard]] const Counters& counters() const { return counters_; }
 
@@ -58,6 +65,7 @@ class Observer {
 
   rt::Runtime runtime_;
   Caches& caches_;
+  const Fleet& fleet_;
   kube::Client& client_;
   etcd::Api& etcd_;
   MemberLink& link_;

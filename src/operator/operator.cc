@@ -1,5 +1,7 @@
 #include "operator/operator.h"
 
+#include <fmt/format.h>
+
 #include "api/names.h"
 #include "api/version.h"
 
@@ -36,10 +38,13 @@ kube::ElectionOptions election_options(const OperatorOptions& options, const Log
   return out;
 }
 
-bool somebody_acted(const Caches& caches) {
-  bool acted = caches.records.size() > 0;
-  caches.clusters.for_each(
-      [&](const ClusterView& cluster) { acted = acted || cluster.status.has_value(); });
+bool somebody_acted(const Fleet& fleet) {
+  bool acted = false;
+  for (const auto* caches : fleet.all()) {
+    acted = acted || caches->records.size() > 0;
+    caches->clusters.for_each(
+        [&](const ClusterView& cluster) { acted = acted || cluster.status.has_value(); });
+  }
   return acted;
 }
 
@@ -54,40 +59,67 @@ kube::RecorderOptions recorder_options(const OperatorOptions& options, const Log
 
 // In the order in which they need each other.
 struct Operator::Parts {
-  Parts(rt::Runtime with, kube::Api& api, kube::Api& lease_api, etcd::Api& etcd,
-        pki::KeySource& keys, plan::OperatorFacts facts, const OperatorOptions& chosen,
+  Parts(rt::Runtime with, kube::Api& kube_api, kube::Api& kube_lease_api, etcd::Api& etcd_api,
+        pki::KeySource& key_source, plan::OperatorFacts known, const OperatorOptions& chosen,
         const Log& to)
       : runtime(with),
         options(chosen),
         log(to),
+        facts(std::move(known)),
+        api(with, kube_api, requests),
+        lease_api(with, kube_lease_api, requests),
+        etcd(with, etcd_api, calls),
+        keys(key_source),
         client(with, api, client_options(chosen, to)),
         lease_client(with, lease_api, {}),
         election(with, lease_client, election_options(chosen, to)),
         fence(election),
         events(with, client, recorder_options(chosen, to)),
-        caches(with, client, chosen.ns, to),
         identities(client),
-        link(caches, identities),
-        observer(with, caches, client, etcd, link, std::move(facts), chosen.observer, to),
-        executor(with, client, caches, observer, fence, keys, {etcd, link}, chosen.rules,
-                 chosen.executor, to),
-        publisher(with, client, caches, fence, events, chosen.executor.call_timeout, to),
-        controller(with, caches, observer, executor, publisher, chosen.rules, to) {}
+        controller(with, scopes, chosen.rules, to) {
+    auto namespaces = chosen.namespaces;
+    if (namespaces.empty()) namespaces.emplace_back();
+    for (const auto& ns : namespaces) add_scope(ns);
+    controller.subscribe();
+  }
+
+  void add_scope(const std::string& ns) {
+    const ScopeGround ground{runtime,
+                             client,
+                             etcd,
+                             identities,
+                             fence,
+                             events,
+                             keys,
+                             fleet,
+                             facts,
+                             options.rules,
+                             options.observer,
+                             options.executor,
+                             log};
+    auto scope = std::make_unique<Scope>(ground, Watched{ns, options.selector});
+    fleet.add(scope->caches);
+    scopes.add(ns, std::move(scope));
+  }
 
   rt::Runtime runtime;
   OperatorOptions options;
   Log log;
+  plan::OperatorFacts facts;
+  RequestCounts requests;
+  CallCounts calls;
+  CountedApi api;
+  CountedApi lease_api;
+  CountedEtcd etcd;
+  pki::KeySource& keys;
   kube::Client client;
   kube::Client lease_client;
   kube::Election election;
   LeaseFence fence;
   kube::Recorder events;
-  Caches caches;
   Identities identities;
-  MemberLink link;
-  Observer observer;
-  Executor executor;
-  Publisher publisher;
+  Fleet fleet;
+  Scopes scopes;
   ClusterController controller;
 };
 
@@ -111,11 +143,11 @@ Result<std::unique_ptr<Operator>> Operator::make(rt::Runtime runtime, kube::Api&
                                  ? std::string(api::kDefaultEtcdRepository)
                                  : options.default_repository;
   facts.launch_image = options.launch_image;
+  facts.cluster_domain = options.cluster_domain;
   if (facts.launch_image.empty())
     return fail(Code::kInvalid, "the image that holds quorate-launch is not named");
   auto parts =
       std::make_unique<Parts>(runtime, api, lease_api, etcd, keys, std::move(facts), options, log);
-  parts->controller.subscribe();
   return std::unique_ptr<Operator>(new Operator(std::move(parts)));
 }
 
@@ -125,7 +157,7 @@ Task<Result<void>> Operator::run() {
                       [log = parts.log](const std::string& fiber, const std::string& what) {
                         log.error("fiber broke", {{"fiber", fiber}, {"what", what}});
                       });
-  parts.caches.start(group);
+  for (const auto& scope : parts.scopes.all()) scope->caches.start(group);
   group.spawn("events", parts.events.run());
   auto ended = co_await parts.election.run(std::bind_front(&Operator::lead, this));
   if (ended) {
@@ -143,13 +175,14 @@ Task<void> Operator::lead(kube::Leadership leadership) {
   auto& parts = *parts_;
   parts.log.info("leading",
                  {{"epoch", leadership.epoch}, {"handover", kube::name(leadership.handover)}});
-  if (auto synced = co_await parts.caches.wait_until_synced(rt::Deadline::never()); !synced)
-    co_return;
-  if (leadership.handover != kube::Handover::kCreated || somebody_acted(parts.caches)) {
+  for (const auto& scope : parts.scopes.all())
+    if (auto synced = co_await scope->caches.wait_until_synced(rt::Deadline::never()); !synced)
+      co_return;
+  if (leadership.handover != kube::Handover::kCreated || somebody_acted(parts.fleet)) {
     const auto quiet = leadership.quiet_from(parts.options.executor.call_timeout);
     if (auto waited = co_await parts.runtime.clock->sleep_until(quiet); !waited) co_return;
   }
-  parts.observer.set_epoch(leadership.epoch);
+  for (const auto& scope : parts.scopes.all()) scope->observer.set_epoch(leadership.epoch);
   rt::TaskGroup workers(parts.runtime,
                         [log = parts.log](const std::string& fiber, const std::string& what) {
                           log.error("fiber broke", {{"fiber", fiber}, {"what", what}});
@@ -163,41 +196,30 @@ Task<void> Operator::lead(kube::Leadership leadership) {
 }
 
 void Operator::stop() { parts_->election.stop(); }
-bool Operator::ready() const { return parts_->caches.synced(); }
+bool Operator::ready() const { return parts_->fleet.synced(); }
 bool Operator::leading() const { return parts_->election.leading(); }
 
-std::string Operator::metrics(const etcd::Pool* pool, std::string_view version) const {
-  return render_metrics({parts_->controller, parts_->caches, parts_->observer, parts_->executor,
-                         parts_->client, parts_->events, pool, parts_->election, version});
+std::string Operator::unready() const {
+  std::string out;
+  for (const auto* caches : parts_->fleet.all())
+    for (const auto& watch : caches->health()) {
+      const auto& health = watch.watcher->health();
+      if (health.synced) continue;
+      out += fmt::format("{}: {}\n", watch.resource,
+                         health.error ? health.error->text() : "the first list is under way");
+    }
+  return out;
 }
 
-std::string Operator::verdicts() const { return render_verdicts(parts_->controller); }
+std::string Operator::metrics(const etcd::Pool* pool, std::string_view version) const {
+  const auto& parts = *parts_;
+  return render_metrics({parts.controller, parts.scopes, parts.fleet, parts.requests, parts.calls,
+                         parts.client, parts.events, parts.election, pool,
+                         parts.runtime.clock->wall(), version});
+}
 
-Task<void> HealthHandler::handle(net::ServerRequest request, net::Responder& responder) {
-  net::Response answer;
-  answer.status = 200;
-  answer.headers = {{"content-type", "text/plain; charset=utf-8"}};
-  const auto path = request.path.substr(0, request.path.find('?'));
-  if (request.method != "GET" && request.method != "HEAD") {
-    answer.status = 405;
-    answer.body = "only GET\n";
-  } else if (path == "/healthz") {
-    answer.body = "ok\n";
-  } else if (path == "/readyz") {
-    answer.status = op_.ready() ? 200 : 503;
-    answer.body = op_.ready() ? "ok\n" : "waiting for the first lists\n";
-  } else if (path == "/metrics") {
-    answer.headers = {{"content-type", "text/plain; version=0.0.4; charset=utf-8"}};
-    answer.body = op_.metrics(pool_, version_);
-  } else if (path == "/debug/clusters") {
-    answer.headers = {{"content-type", "application/json"}};
-    answer.body = op_.verdicts() + "\n";
-  } else {
-    answer.status = 404;
-    answer.body = "there are /healthz, /readyz, /metrics and /debug/clusters\n";
-  }
-  auto sent = co_await responder.respond(std::move(answer));
-  static_cast<void>(sent);  // a caller that has gone needs no answer
+std::string Operator::verdicts(const ClusterFilter& filter) const {
+  return render_verdicts(parts_->controller, filter);
 }
 
 }  // namespace quorate::op

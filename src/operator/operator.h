@@ -4,19 +4,20 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/log.h"
 #include "etcd/api.h"
 #include "kube/api.h"
 #include "kube/lease.h"
-#include "net/server.h"
 #include "operator/controller.h"
 #include "operator/metrics.h"
 
 namespace quorate::op {
 
 struct OperatorOptions {
-  std::string ns;  // watched; empty = all
+  std::vector<std::string> namespaces;  // that are managed; empty: all
+  std::string selector;                 // of clusters, by their labels; empty: all
   ObjectKey lease{"default", "quorate-operator"};
   std::string identity = "quorate";  // clusters are claimed under it: the same for all replicas
   std::string replica = "quorate-operator";  // this one, for people
@@ -26,6 +27,7 @@ struct OperatorOptions {
   std::string default_version;     // empty: the newest that is known
   std::string default_repository;  // empty: the upstream project's
   std::string launch_image;        // that holds quorate-launch
+  std::string cluster_domain;      // in names of certificates; empty: they do without
   ObserverOptions observer;
   ExecutorOptions executor;
   // What decides. Others than the production rules are for tests, which see that a broken one is
@@ -45,34 +47,25 @@ class Operator {
                                                 Log log);
   ~Operator();
 
-  // Campaigns, leads, and works until stop() (ok), leadership is lost (its reason) or cancellation.
+  // Campaigns, leads, and works until stop() (ok: the lease is free for the next), leadership is
+  // lost (its reason) or cancellation.
   Task<Result<void>> run();
   // Hands leadership over in the clean way; run() ends then.
   void stop();
 
+  // Every cache has its first list: it could lead.
   [[nodiscard]] bool ready() const;
+  // What is missing for that, for people: a line for each watch without its first list.
+  [[nodiscard]] std::string unready() const;
   [[nodiscard]] bool leading() const;
   [[nodiscard]] std::string metrics(const etcd::Pool* pool, std::string_view version) const;
-  [[nodiscard]] std::string verdicts() const;
+  [[nodiscard]] std::string verdicts(const ClusterFilter& filter = {}) const;
 
  private:
   struct Parts;
   explicit Operator(std::unique_ptr<Parts> parts);
   Task<void> lead(kube::Leadership leadership);
   std::unique_ptr<Parts> parts_;
-};
-
-// /healthz, /readyz, /metrics and /debug/clusters of an operator.
-class HealthHandler : public net::Handler {
- public:
-  HealthHandler(const Operator& op, const etcd::Pool* pool, std::string version)
-      : op_(op), pool_(pool), version_(std::move(version)) {}
-  Task<void> handle(net::ServerRequest request, net::Responder& responder) override;
-
- private:
-  const Operator& op_;
-  const etcd::Pool* pool_;
-  std::string version_;
 };
 
 }  // namespace quorate::op

@@ -15,7 +15,26 @@ bool was_said(const std::optional<api::ClusterStatus>& before, const api::Waitin
   });
 }
 
+bool is_true(const api::ClusterStatus& status, std::string_view type) {
+  const auto* condition = status.find_condition(type);
+  return condition && condition->status == api::ConditionStatus::kTrue;
+}
+
 }  // namespace
+
+bool is_urgent(const api::ClusterStatus& status, const std::optional<api::ClusterStatus>& before) {
+  if (!before) return true;
+  if (status.operator_identity != before->operator_identity || status.target != before->target ||
+      status.intent != before->intent || status.observed_generation != before->observed_generation)
+    return true;
+  if (is_true(status, api::kConditionReady) != is_true(*before, api::kConditionReady)) return true;
+  for (auto type : {api::kConditionAvailable, api::kConditionCertificates})
+    if (is_true(*before, type) && !is_true(status, type)) return true;
+  if (status.ready_replicas < before->ready_replicas) return true;
+  return std::any_of(status.waiting.begin(), status.waiting.end(), [&](const auto& entry) {
+    return entry.verdict == "blocked" && !was_said(before, entry);
+  });
+}
 
 Publisher::Publisher(rt::Runtime runtime, kube::Client& client, Caches& caches, Fence& fence,
                      kube::Recorder& events, Duration call_timeout, Log log)
@@ -27,38 +46,49 @@ Publisher::Publisher(rt::Runtime runtime, kube::Client& client, Caches& caches, 
       call_timeout_(call_timeout),
       log_(std::move(log)) {}
 
-Task<Result<void>> Publisher::publish(const plan::Decision& decision, const plan::Observation& seen,
-                                      ClusterMemory& memory) {
+Task<Result<std::optional<Duration>>> Publisher::publish(const plan::Decision& decision,
+                                                         const plan::Observation& seen,
+                                                         ClusterMemory& memory) {
   for (const auto& update : decision.member_statuses)
     CO_TRY(co_await write_member(update, seen, memory));
-  if (!decision.status || decision.status == seen.cluster.status) co_return Result<void>();
-  announce(*decision.status, seen);
-  co_return co_await write_cluster(*decision.status, seen, memory);
+  const auto& status = decision.status;
+  const auto& before = seen.cluster.status;
+  if (!status || status == before) co_return std::nullopt;
+  const auto now = runtime_.clock->now();
+  if (memory.published_at && now < *memory.published_at + kProgressPause &&
+      !is_urgent(*status, before))
+    co_return *memory.published_at + kProgressPause - now;
+  CO_TRY(const bool written, co_await write_cluster(*status, seen, memory));
+  if (written) {
+    memory.published_at = runtime_.clock->now();
+    announce(*status, seen);
+  }
+  co_return std::nullopt;
 }
 
-Task<Result<void>> Publisher::write_cluster(const api::ClusterStatus& status,
+Task<Result<bool>> Publisher::write_cluster(const api::ClusterStatus& status,
                                             const plan::Observation& seen, ClusterMemory& memory) {
   co_return co_await write_status(kube::kEtcdClusters, seen.cluster.key, seen.cluster.uid,
                                   seen.cluster.resource_version, api::encode(status),
                                   caches_.clusters, memory);
 }
 
-Task<Result<void>> Publisher::write_member(const plan::MemberStatusUpdate& update,
+Task<Result<bool>> Publisher::write_member(const plan::MemberStatusUpdate& update,
                                            const plan::Observation& seen, ClusterMemory& memory) {
   for (const auto& record : seen.records) {
     if (record.uid != update.record_uid) continue;
     // A record that was changed in this very pass has another version by now: its status waits for
     // the next look.
     const ObjectKey key{seen.cluster.key.ns, record.name};
-    if (!caches_.records.caught_up(key)) co_return Result<void>();
+    if (!caches_.records.caught_up(key)) co_return false;
     co_return co_await write_status(kube::kEtcdMembers, key, record.uid, record.resource_version,
                                     api::encode(update.status), caches_.records, memory);
   }
-  co_return Result<void>();
+  co_return false;
 }
 
 // The whole status, under the version that was seen: whoever wrote in between is read first.
-Task<Result<void>> Publisher::write_status(kube::Resource resource, ObjectKey key, Uid uid,
+Task<Result<bool>> Publisher::write_status(kube::Resource resource, ObjectKey key, Uid uid,
                                            ResourceVersion version, json::Value status,
                                            kube::StoreBase& store, ClusterMemory& memory) {
   auto object = kube::make_object(resource, key);
@@ -73,12 +103,12 @@ Task<Result<void>> Publisher::write_status(kube::Resource resource, ObjectKey ke
   auto until = runtime_.in(call_timeout_).sooner({fence_.valid_until()});
   auto written = co_await client_.update(resource, key, std::move(object), until, options);
   if (!written && (written.error() == Code::kConflict || written.error() == Code::kNotFound))
-    co_return Result<void>();
+    co_return false;
   if (!written) co_return fail(std::move(written.error()).in("write status"));
   CO_TRY(auto meta, written->meta());
   store.note_written(meta);
   memory.written.emplace_back(&store, key);
-  co_return Result<void>();
+  co_return true;
 }
 
 // Every verdict that was not there before, and the two moments that people wait for.

@@ -83,7 +83,9 @@ std::vector<json::Value> make_rbac(const RbacOptions& options) {
   out.emplace_back(
       head("v1", "ServiceAccount", options.operator_namespace, options.service_account));
   grant(out, options, options.operator_namespace, "quorate-operator-lease", rules(kLeaseRights));
-  grant(out, options, options.watched_namespace, "quorate-operator", rules(kClusterRights));
+  auto watched = options.watched_namespaces;
+  if (watched.empty()) watched.emplace_back();
+  for (const auto& ns : watched) grant(out, options, ns, "quorate-operator", rules(kClusterRights));
   return out;
 }
 

@@ -32,18 +32,20 @@ TEST(Rbac, GrantsNoWildcardsAndNothingOverRolesNodesOrExec) {
   }
 }
 
-TEST(Rbac, StaysInOneNamespaceIfOneIsWatched) {
+TEST(Rbac, StaysInTheNamespacesThatAreWatched) {
   RbacOptions options;
-  options.watched_namespace = "team";
+  options.watched_namespaces = {"team", "other"};
+  std::vector<std::string> places;
   for (const auto& object : make_rbac(options)) {
-    const auto kind = json::text_or(object, "/kind", "");
+    const std::string kind(json::text_or(object, "/kind", ""));
     EXPECT_NE(kind, "ClusterRole");
     EXPECT_NE(kind, "ClusterRoleBinding");
     if (json::text_or(object, "/metadata/name", "") == "quorate-operator" &&
-        kind != "ServiceAccount") {
-      EXPECT_EQ(json::text_or(object, "/metadata/namespace", ""), "team") << kind;
-    }
+        kind != "ServiceAccount")
+      places.push_back(kind + " " + std::string(json::text_or(object, "/metadata/namespace", "")));
   }
+  EXPECT_EQ(places, (std::vector<std::string>{"Role team", "RoleBinding team", "Role other",
+                                              "RoleBinding other"}));
 }
 
 }  // namespace

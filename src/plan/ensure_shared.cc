@@ -114,7 +114,7 @@ class SharedEnsurer {
     if (there && there->certificate && !of_another && as_trusted && there->rendered == rendered &&
         now_.seen.now.wall < renewal_time(*there->certificate))
       return;
-    leaves_.steps.push_back(IssueLeaf{which, parent, names_of_leaf(which, now_.seen.cluster.key),
+    leaves_.steps.push_back(IssueLeaf{which, parent, names_of_leaf(which, now_.seen),
                                       there ? std::optional(there->uid) : std::nullopt, rendered});
   }
 

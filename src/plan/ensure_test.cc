@@ -132,11 +132,27 @@ TEST(EnsureShared, IssuesLeavesOfANewAuthorityAnewBeforeAnyMemberRuns) {
 }
 
 TEST(EnsureShared, NamesTheServicesInCertificates) {
-  ClusterKey key{{"n", "c"}};
-  EXPECT_THAT(names_of_leaf(Shared::kPeerTls, key), ElementsAre("*.c-peer.n.svc"));
-  EXPECT_THAT(names_of_leaf(Shared::kServerTls, key),
+  Observation seen;
+  seen.cluster.key = ClusterKey{{"n", "c"}};
+  EXPECT_THAT(names_of_leaf(Shared::kPeerTls, seen), ElementsAre("*.c-peer.n.svc"));
+  EXPECT_THAT(names_of_leaf(Shared::kServerTls, seen),
               ElementsAre("*.c-peer.n.svc", "c", "c.n", "c.n.svc", "localhost", "127.0.0.1"));
-  EXPECT_THAT(names_of_leaf(Shared::kOperatorTls, key), IsEmpty());
+  EXPECT_THAT(names_of_leaf(Shared::kOperatorTls, seen), IsEmpty());
+  seen.op.cluster_domain = "cluster.local";
+  EXPECT_THAT(names_of_leaf(Shared::kPeerTls, seen),
+              ElementsAre("*.c-peer.n.svc", "*.c-peer.n.svc.cluster.local"));
+  EXPECT_THAT(names_of_leaf(Shared::kServerTls, seen),
+              ElementsAre("*.c-peer.n.svc", "*.c-peer.n.svc.cluster.local", "c", "c.n", "c.n.svc",
+                          "c.n.svc.cluster.local", "localhost", "127.0.0.1"));
+}
+
+TEST(EnsureShared, RenewsLeavesInPlaceWhenTheClusterDomainChanges) {
+  World world;
+  world.settle();
+  world.seen.op.cluster_domain = "example.org";
+  const auto issued = steps_of<IssueLeaf>(world.decide());
+  ASSERT_THAT(issued, SizeIs(2)) << "of peers and of servers; clients have no names";
+  for (const auto& leaf : issued) EXPECT_EQ(leaf.renews, world.shared(leaf.which)->uid);
 }
 
 // ---- Members ----

@@ -28,7 +28,8 @@ struct OperatorFacts {
   std::int64_t epoch = 0;  // of the lease that it holds
   api::EtcdVersion default_version;
   std::string default_repository;
-  std::string launch_image;  // that holds quorate-launch
+  std::string launch_image;    // that holds quorate-launch
+  std::string cluster_domain;  // of Services' full names; empty: certificates do without
   // How old an answer may be to count as what is: longer than from one question to the next.
   Duration answers_good_for = std::chrono::seconds(60);
 };
@@ -194,7 +195,9 @@ struct MemberAnswer {
   bool learner = false;
   RaftIndex applied;
   RaftTerm term;
-  bool corrupt = false;  // it knows of an alarm that data is corrupt, its own or another's
+  Bytes db_size;                  // the file
+  std::optional<Bytes> db_quota;  // from 3.6 on
+  bool corrupt = false;           // it knows of an alarm that data is corrupt, its own or another's
 
   // From linearizable reads through this member; absent if not asked or not answered. They prove a
   // quorum.

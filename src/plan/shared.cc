@@ -85,9 +85,11 @@ std::optional<Shared> authority_of(Shared leaf) {
   return std::nullopt;
 }
 
-std::vector<std::string> names_of_leaf(Shared leaf, const ClusterKey& cluster) {
-  if (leaf == Shared::kPeerTls) return api::peer_certificate_names(cluster);
-  if (leaf == Shared::kServerTls) return api::server_certificate_names(cluster);
+std::vector<std::string> names_of_leaf(Shared leaf, const Observation& seen) {
+  const auto& cluster = seen.cluster.key;
+  const auto& domain = seen.op.cluster_domain;
+  if (leaf == Shared::kPeerTls) return api::peer_certificate_names(cluster, domain);
+  if (leaf == Shared::kServerTls) return api::server_certificate_names(cluster, domain);
   return {};
 }
 
@@ -95,7 +97,7 @@ std::string fingerprint_of(Shared which, const Situation& now, int min_available
   Fingerprint print;
   print.add(kind_of(which)).add(name_of(which, now.seen.cluster.key.name));
   print.add(now.seen.cluster.uid.value()).add(min_available);
-  for (const auto& name : names_of_leaf(which, now.seen.cluster.key)) print.add(name);
+  for (const auto& name : names_of_leaf(which, now.seen)) print.add(name);
   return print.text();
 }
 

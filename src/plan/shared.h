@@ -13,7 +13,7 @@ namespace quorate::plan {
 [[nodiscard]] std::vector<Shared> needed_shared(const api::ClusterSpec& spec);
 [[nodiscard]] bool is_authority(Shared which);
 [[nodiscard]] std::optional<Shared> authority_of(Shared leaf);
-[[nodiscard]] std::vector<std::string> names_of_leaf(Shared leaf, const ClusterKey& cluster);
+[[nodiscard]] std::vector<std::string> names_of_leaf(Shared leaf, const Observation& seen);
 [[nodiscard]] std::string title_of(Shared which, std::string_view cluster);  // Service c-peer
 [[nodiscard]] std::string fingerprint_of(Shared which, const Situation& now, int min_available);
 

@@ -247,7 +247,7 @@ class Rights : public SliceTest {};
 
 TEST_F(Rights, OfOneNamespaceAreEnough) {
   const std::string home = "narrow-" + ns_;
-  world().apply(op::make_rbac({home, ns_, "narrow"}));
+  world().apply(op::make_rbac({home, {ns_}, "narrow"}));
   auto setup = world().setup(ns_, kPatient);
   setup.config = world().account_config(home, "narrow");
   setup.options.lease.ns = home;
@@ -256,6 +256,32 @@ TEST_F(Rights, OfOneNamespaceAreEnough) {
   declare("c");
   wait_until_settled("c");
   EXPECT_THAT(ledger.denied(), IsEmpty());
+}
+
+// Two clusters of one name, each in a namespace of its own, and one that is not selected.
+TEST_F(Rights, OfSeveralNamespacesAreEnoughAndClustersCanBeChosenByLabel) {
+  const std::string home = "narrow-" + ns_;
+  const auto other = world().run(world().make_namespace("other"));
+  world().apply(op::make_rbac({home, {ns_, other}, "narrow"}));
+  auto setup = world().setup(ns_, kPatient);
+  setup.config = world().account_config(home, "narrow");
+  setup.options.lease.ns = home;
+  setup.options.namespaces = {ns_, other};
+  setup.options.selector = "tier=prod";
+  Ledger ledger;
+  auto& process = start_operator(ledger, std::move(setup));
+  declare("unselected");
+  for (const auto& ns : {ns_, other}) {
+    auto cluster = make_cluster("c");
+    cluster.as_object()["metadata"].as_object()["labels"] = json::Object{{"tier", "prod"}};
+    world().run(world().create(kube::kEtcdClusters, ns, std::move(cluster)));
+  }
+  for (const auto& ns : {ns_, other})
+    world().run(world().until(kube::kEtcdClusters, {ns, "c"}, 90s, "has settled", is_settled));
+  EXPECT_EQ(json::find(get(kube::kEtcdClusters, "unselected"), "/status"), nullptr);
+  EXPECT_EQ(process.counter("quorate_clusters"), 2);
+  EXPECT_THAT(ledger.denied(), IsEmpty());
+  world().run(world().remove(kube::kEtcdClusters, {other, "c"}));
 }
 
 TEST_F(Rights, DoNotReachFurther) {

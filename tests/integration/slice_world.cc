@@ -88,7 +88,7 @@ World::World(bool nodes)
   const auto served = kube_.kubectl({"wait", "--for=condition=Established", "--timeout=60s",
                                      "customresourcedefinitions", "--all"});
   if (!served.ok()) throw support::FixtureError("CRDs are not served: " + served.err);
-  apply(op::make_rbac({kOperatorNamespace, "", kAccount}));
+  apply(op::make_rbac({kOperatorNamespace, {}, kAccount}));
   operator_config_ = account_config(kOperatorNamespace, kAccount);
   // The garbage collector learns of new kinds only every 30 s, but at once when it starts.
   kube_.controller_manager().stop();
@@ -160,7 +160,7 @@ Log World::make_log(const std::string& name) {
 OperatorSetup World::setup(const std::string& ns, kube::LeaseTimings timings) {
   OperatorSetup out;
   out.config = operator_config_;
-  out.options.ns = ns;
+  out.options.namespaces = {ns};
   out.options.lease = {kOperatorNamespace, ns};
   out.options.replica = "replica-of-" + ns;
   out.options.timings = timings;

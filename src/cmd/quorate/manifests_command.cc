@@ -50,8 +50,10 @@ void add_manifests(CLI::App& app, int& exit_code) {
       ->add_option("--operator-namespace", options->install.rbac.operator_namespace,
                    "Where the operator runs")
       ->capture_default_str();
-  command->add_option("--watch-namespace", options->install.rbac.watched_namespace,
-                      "The one namespace that it manages; all if not given");
+  command
+      ->add_option("--watch-namespace", options->install.rbac.watched_namespaces,
+                   "Namespaces that it manages, repeated or separated by commas; all if not given")
+      ->delimiter(',');
   command->add_option("--image", options->install.image, "Image of the operator")
       ->capture_default_str();
   command->add_option("--replicas", options->install.replicas, "How many wait to lead")

@@ -3,58 +3,23 @@
 #include <memory>
 #include <string>
 
+#include "base/strings.h"
 #include "cmd/quorate/commands.h"
+#include "cmd/quorate/operator_flags.h"
 #include "etcd/client.h"
 #include "kube/http_api.h"
 #include "kube/kubeconfig.h"
-#include "operator/operator.h"
+#include "operator/health.h"
 #include "pki/key.h"
 #include "rt/loop.h"
 
 namespace quorate::cmd {
 namespace {
 
-struct Options {
-  std::string kubeconfig;
-  std::string context;
-  std::string lease;
-  std::string listen = "0.0.0.0:8080";
-  std::string log_format = "json";
-  std::string log_level = "info";
-  op::OperatorOptions op;
-};
-
-Result<net::ServerOptions> parse_listen(const std::string& text) {
-  const auto colon = text.rfind(':');
-  net::ServerOptions out;
-  int port = -1;
-  if (colon != std::string::npos) {
-    out.address = text.substr(0, colon);
-    const auto digits = text.substr(colon + 1);
-    auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
-    if (error != std::errc() || end != digits.data() + digits.size()) port = -1;
-  }
-  if (port < 0 || port > 65535)
-    return fail(Code::kInvalid,
-                "--listen: \"" + text + "\" is not ADDRESS:PORT, as in 0.0.0.0:8080");
-  out.port = static_cast<std::uint16_t>(port);
-  return out;
-}
-
-Result<ObjectKey> parse_lease(const std::string& text, const std::string& default_namespace) {
-  if (text.empty()) return ObjectKey{default_namespace, "quorate-operator"};
-  const auto slash = text.find('/');
-  if (slash == std::string::npos || slash == 0 || slash + 1 == text.size())
-    return fail(
-        Code::kInvalid,
-        "--lease: \"" + text + "\" is not NAMESPACE/NAME, as in quorate-system/quorate-operator");
-  return ObjectKey{text.substr(0, slash), text.substr(slash + 1)};
-}
-
-Log make_log(const Options& options, rt::Loop& loop) {
+Log make_log(const OperatorSettings& settings, rt::Loop& loop) {
   Log::Options out;
-  out.format = options.log_format == "json" ? LogFormat::kJson : LogFormat::kHuman;
-  out.level = parse_log_level(options.log_level).value_or(LogLevel::kInfo);
+  out.format = settings.log_format;
+  out.level = settings.log_level;
   out.now = [clock = loop.runtime().clock] { return clock->wall(); };
   out.sink = [](std::string_view line) { std::fwrite(line.data(), 1, line.size(), stderr); };
   return Log(std::move(out));
@@ -68,12 +33,26 @@ Task<void> stop_on_signal(rt::Loop& loop, op::Operator& op, Log log) {
   op.stop();
 }
 
-Task<Result<void>> serve(rt::Loop& loop, Options options) {
+// Where health and metrics are served: at one address, or at two.
+struct Listeners {
+  std::unique_ptr<net::Server> health;
+  std::unique_ptr<net::Server> metrics;  // nullptr: the same
+};
+
+Result<Listeners> listen(rt::Runtime runtime, const OperatorSettings& settings) {
+  Listeners out;
+  TRY(out.health, in("--listen", net::make_server(runtime, settings.listen)));
+  if (settings.metrics_listen) {
+    TRY(out.metrics, in("--metrics-listen", net::make_server(runtime, *settings.metrics_listen)));
+  }
+  return out;
+}
+
+Task<Result<void>> serve(rt::Loop& loop, OperatorSettings settings) {
   auto runtime = loop.runtime();
-  auto log = make_log(options, loop);
-  CO_TRY(auto listen, parse_listen(options.listen));
-  CO_TRY(auto config, kube::find_config(options.kubeconfig, options.context));
-  CO_TRY(options.op.lease, parse_lease(options.lease, config.ns));
+  auto log = make_log(settings, loop);
+  CO_TRY(auto config, kube::find_config(settings.kubeconfig, settings.context));
+  settings.op.lease = settings.lease.value_or(ObjectKey{config.ns, "quorate-operator"});
   kube::HttpApiOptions api_options;
   api_options.user_agent = std::string("quorate-operator/") + kVersion;
   api_options.log = log;
@@ -82,16 +61,27 @@ Task<Result<void>> serve(rt::Loop& loop, Options options) {
   etcd::Pool pool(runtime, {});
   auto etcd = etcd::make_client(pool);
   pki::SystemKeys keys;
-  CO_TRY(auto op, op::Operator::make(runtime, *api, *lease_api, *etcd, keys, options.op, log));
-  CO_TRY(auto server, net::make_server(runtime, listen));
-  op::HealthHandler health(*op, &pool, kVersion);
+  CO_TRY(auto op, op::Operator::make(runtime, *api, *lease_api, *etcd, keys, settings.op, log));
+  CO_TRY(auto servers, listen(runtime, settings));
+  using Pages = op::HealthHandler::Pages;
+  op::HealthHandler health(*op, &pool, kVersion, servers.metrics ? Pages::kHealth : Pages::kAll);
+  op::HealthHandler metrics(*op, &pool, kVersion, Pages::kMetrics);
 
   rt::TaskGroup group(runtime);
-  group.spawn("health", server->run(health));
+  group.spawn("health", servers.health->run(health));
+  if (servers.metrics) group.spawn("metrics", servers.metrics->run(metrics));
   group.spawn("etcd pool", pool.run());
   group.spawn("signals", stop_on_signal(loop, *op, log));
-  log.info("operator runs",
-           {{"version", kVersion}, {"server", config.endpoint.text()}, {"port", server->port()}});
+  log.info(
+      "operator runs",
+      {{"version", kVersion},
+       {"server", config.endpoint.text()},
+       {"port", servers.health->port()},
+       {"identity", settings.op.identity},
+       {"lease", settings.op.lease},
+       {"namespaces", settings.op.namespaces.empty() ? "all" : join(settings.op.namespaces, ",")},
+       {"selector", settings.op.selector},
+       {"cluster_domain", settings.op.cluster_domain}});
   auto ended = co_await op->run();
   group.cancel();
   co_await group.join();
@@ -101,56 +91,28 @@ Task<Result<void>> serve(rt::Loop& loop, Options options) {
   co_return ended;
 }
 
+Result<void> run(OperatorSettings settings) {
+  rt::Loop loop;
+  return loop.run(serve(loop, std::move(settings)));
+}
+
 }  // namespace
 
 void add_operator(CLI::App& app, int& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto flags = std::make_shared<OperatorFlags>();
   auto* command = app.add_subcommand(
       "operator", "Run the Kubernetes operator: watches EtcdClusters and acts on them");
   command->footer(
-      "Every option can also be given by the environment variable in brackets.\n"
+      "Every flag can also be given by the environment variable beside it.\n"
+      "SIGTERM and SIGINT end it in the clean way: it ends its work and releases the lease, so "
+      "that "
+      "another replica need not wait.\n"
       "Outside of a cluster: quorate operator --kubeconfig ~/.kube/config --launch-image "
       "localhost/quorate:dev --log-format human");
-  auto add = [&](const char* name, auto& value, const char* help, const char* env) {
-    return command->add_option(name, value, help)->envname(env);
-  };
-  add("--kubeconfig", options->kubeconfig,
-      "Kubeconfig file; else KUBECONFIG, the Pod's own account, ~/.kube/config",
-      "QUORATE_KUBECONFIG");
-  add("--context", options->context, "Context of the kubeconfig; its current one if not given",
-      "QUORATE_CONTEXT");
-  add("--namespace", options->op.ns, "The one namespace to manage; all if not given",
-      "QUORATE_NAMESPACE");
-  add("--lease", options->lease, "Lease for leader election, NAMESPACE/NAME", "QUORATE_LEASE");
-  add("--identity", options->op.identity,
-      "Under which clusters are claimed; the same for all replicas", "QUORATE_IDENTITY")
-      ->capture_default_str();
-  add("--replica", options->op.replica, "Name of this replica, for people: the Pod's name",
-      "QUORATE_REPLICA")
-      ->capture_default_str();
-  add("--workers", options->op.workers, "Clusters that are looked at side by side",
-      "QUORATE_WORKERS")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
-  add("--launch-image", options->op.launch_image, "Image that holds /quorate-launch",
-      "QUORATE_LAUNCH_IMAGE")
-      ->required();
-  add("--default-version", options->op.default_version, "etcd version of clusters that name none",
-      "QUORATE_DEFAULT_VERSION");
-  add("--default-repository", options->op.default_repository,
-      "Image repository of clusters that name none", "QUORATE_DEFAULT_REPOSITORY");
-  add("--listen", options->listen, "Address of /healthz, /readyz, /metrics and /debug/clusters",
-      "QUORATE_LISTEN")
-      ->capture_default_str();
-  add("--log-format", options->log_format, "json or human", "QUORATE_LOG_FORMAT")
-      ->check(CLI::IsMember({"json", "human"}))
-      ->capture_default_str();
-  add("--log-level", options->log_level, "debug, info, warn or error", "QUORATE_LOG_LEVEL")
-      ->check(CLI::IsMember({"debug", "info", "warn", "error"}))
-      ->capture_default_str();
-  command->callback([options, &exit_code] {
-    rt::Loop loop;
-    auto ended = loop.run(serve(loop, *options));
+  add_flags(*command, *flags);
+  command->callback([flags, &exit_code] {
+    auto settings = read_flags(*flags);
+    auto ended = settings ? run(std::move(*settings)) : fail(settings.error());
     if (ended) return;
     std::fprintf(stderr, "quorate operator: %s\n", ended.error().text().c_str());
     exit_code = ended.error() == Code::kInvalid ? kUsage : kFailed;

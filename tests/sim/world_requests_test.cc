@@ -1,0 +1,57 @@
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "base/strings.h"
+#include "operator/counted_api.h"
+#include "tests/sim/world.h"
+
+// What a cluster costs the Kubernetes API.
+namespace quorate::sim {
+namespace {
+
+using namespace std::chrono_literals;
+
+// As in docs/budgets.md, where it is measured on the program as a whole.
+constexpr int kBudget = 40;
+
+// "POST pods": how often. Watches, which read whole resources, and leases aside.
+std::map<std::string, int> count_requests(const Audit& audit, std::size_t from) {
+  std::map<std::string, int> out;
+  for (std::size_t i = from; i < audit.entries.size(); ++i) {
+    const auto& entry = audit.entries[i];
+    const bool watches =
+        entry.method == "GET" && entry.path.find("/namespaces/") == std::string::npos;
+    if (watches || entry.path.find("/leases") != std::string::npos) continue;
+    ++out[entry.method + " " + op::resource_in(entry.path)];
+  }
+  return out;
+}
+
+int sum(const std::map<std::string, int>& requests) {
+  int all = 0;
+  for (const auto& [what, count] : requests) all += count;
+  return all;
+}
+
+TEST(Requests, BringAClusterUpWithinTheBudgetAndThenCease) {
+  WorldOptions options;
+  options.clients = 0;
+  World world(options);
+  world.start();
+  world.run_for(1min);  // somebody leads
+  const auto before = world.audit().entries.size();
+  ASSERT_TRUE(world.declare("c", json::Object()).has_value());
+  ASSERT_TRUE(world.run_until([&] { return world.converged("c"); }, 5min));
+  world.run_for(30s);
+  const auto settled = world.audit().entries.size();
+  const auto requests = count_requests(world.audit(), before);
+  EXPECT_LE(sum(requests), kBudget) << testing::PrintToString(requests);
+  EXPECT_EQ(requests.count("GET secrets"), 0U) << "what was just made is known";
+  world.run_for(1h);
+  const auto idle = count_requests(world.audit(), settled);
+  EXPECT_EQ(sum(idle), 0) << testing::PrintToString(idle);
+}
+
+}  // namespace
+}  // namespace quorate::sim
