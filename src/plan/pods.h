@@ -11,7 +11,8 @@ namespace quorate::plan {
 [[nodiscard]] PodShape make_shape(const Situation& now, const Member& member);
 [[nodiscard]] std::string fingerprint(const PodShape& shape);
 
-// What the launch guard is told: all that is known, and that the formation is closed.
+// What the launch guard is told: all that is known, that the formation is closed, and, until its
+// record says that the member may run, that nothing is to be started.
 [[nodiscard]] PodState make_state(const Situation& now, const Member& member,
                                   const FormedProof* proof = nullptr);
 // The same with the formation open, if it may be: only while nobody, neither what is written down

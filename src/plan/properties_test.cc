@@ -83,6 +83,7 @@ PodFacts any_pod() {
   pod.identity = maybe([&] { return any_identity(pod.ordinal); });
   pod.first_pod = any_flag();
   pod.formation_open = any_flag();
+  pod.held = any_flag();
   pod.rendered = api::any_word();
   pod.serving = any_flag();
   pod.voter = any_flag();

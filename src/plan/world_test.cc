@@ -189,6 +189,7 @@ bool World::on(const CreatePod& step) {
   facts.identity = step.state.identity;
   facts.first_pod = step.first_pod;
   facts.formation_open = step.state.formation_open;
+  facts.held = step.state.held;
   facts.initial_cluster = initial_cluster_fingerprint(step.state.initial_cluster.value());
   facts.rendered = step.rendered;
   facts.voter = step.voter;
@@ -223,6 +224,7 @@ bool World::on(const UpdatePodState& step) {
   if (!there || there->uid != step.pod_uid) return false;
   there->identity = step.state.identity;
   there->formation_open = step.state.formation_open;
+  there->held = step.state.held;
   if (step.state.initial_cluster)
     there->initial_cluster = initial_cluster_fingerprint(*step.state.initial_cluster);
   return true;
@@ -342,8 +344,8 @@ void World::run_pods() {
   for (auto& one : seen.pods) {
     if (one.deleting || one.etcd.terminated || one.etcd.waiting) continue;
     if (one.phase == PodPhase::kFailed || one.phase == PodPhase::kSucceeded) continue;
-    bool held = !one.formation_open && !one.identity->cluster_id && !one.etcd.running;
-    if (held) continue;  // by the launch guard
+    bool held = one.held || (!one.formation_open && !one.identity->cluster_id);
+    if (held && !one.etcd.running) continue;  // by the launch guard
     one.phase = PodPhase::kRunning;
     one.etcd.running = true;
     ever_ran_.insert(one.ordinal.value());
