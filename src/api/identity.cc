@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/strings.h"
+#include "json/timestamp.h"
 
 namespace quorate::api {
 
@@ -24,6 +25,8 @@ Identity merge(const Identity& a, const Identity& b) {
   if (!both.member_id) both.member_id = b.member_id;
   both.started = a.started || b.started;
   both.removed = a.removed || b.removed;
+  if (b.raft_floor && (!a.raft_floor || a.raft_floor->index < b.raft_floor->index))
+    both.raft_floor = b.raft_floor;
   return both;
 }
 
@@ -43,6 +46,10 @@ TextMap identity_annotations(const Identity& identity) {
   if (identity.member_id) out.emplace(kAnnotationMemberId, identity.member_id->text());
   if (identity.started) out.emplace(kAnnotationStarted, launch::kStartedTrue);
   if (identity.removed) out.emplace(kAnnotationRemoved, kTrue);
+  if (identity.raft_floor) {
+    out.emplace(kAnnotationRaftFloor, std::to_string(identity.raft_floor->index));
+    out.emplace(kAnnotationRaftFloorNoted, json::render_time(identity.raft_floor->noted));
+  }
   return out;
 }
 
@@ -72,6 +79,17 @@ Result<std::optional<Id>> read_id(const TextMap& map, std::string_view key) {
   return std::optional<Id>(*id);
 }
 
+// One that cannot be read says nothing: another witness has it, and writes it here again.
+std::optional<RaftFloor> find_floor(const TextMap& map) {
+  const auto* text = find_text(map, kAnnotationRaftFloor);
+  const auto* noted = find_text(map, kAnnotationRaftFloorNoted);
+  if (!text || !noted) return std::nullopt;
+  const auto index = parse_integer(*text);
+  const auto time = json::parse_time(*noted);
+  if (!index || *index <= 0 || !time) return std::nullopt;
+  return RaftFloor{*index, *time};
+}
+
 }  // namespace
 
 Result<Identity> parse_identity(const TextMap& labels, const TextMap& annotations) {
@@ -92,6 +110,7 @@ Result<Identity> parse_identity(const TextMap& labels, const TextMap& annotation
   out.started = started && *started == launch::kStartedTrue;
   const auto* removed = find_text(annotations, kAnnotationRemoved);
   out.removed = removed && *removed == kTrue;
+  out.raft_floor = find_floor(annotations);
   return out;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -7,6 +8,7 @@
 #include "api/names.h"
 #include "base/ids.h"
 #include "base/result.h"
+#include "base/time.h"
 
 namespace quorate::api {
 
@@ -23,6 +25,13 @@ struct Formation {
   friend auto operator<=>(const Formation&, const Formation&) = default;
 };
 
+// How far a member's log went at least: its data never ends below that again (docs/launch.md).
+struct RaftFloor {
+  std::int64_t index = 0;  // of the highest entry that the member itself said it had applied
+  WallTime noted;          // when that was written down
+  friend bool operator==(const RaftFloor&, const RaftFloor&) = default;
+};
+
 // Who a member is. It stands in the record's spec and, as annotations, on claim and Pod: every one
 // of them is believed (docs/launch.md), so that no single lost object makes us forget it.
 struct Identity {
@@ -37,6 +46,8 @@ struct Identity {
   bool started = false;  // it answered us as this member: it has data that it must not lose
   // It is no member any more, as a quorum said: it never runs again, whatever its data.
   bool removed = false;
+  // Only ever raised.
+  std::optional<RaftFloor> raft_floor;
 
   // Made later than those who formed the cluster, to join it.
   bool joins() const { return !formation.contains(ordinal); }

@@ -24,6 +24,18 @@ void describe(Visitor& visit, const Formation*) {
 }
 
 template <class Visitor>
+void describe(Visitor& visit, const RaftFloor*) {
+  visit.type("How far the member's log went at least.");
+  visit.field({.name = "index",
+               .text = "The highest entry that the member said it had applied.",
+               .required = true,
+               .minimum = 1},
+              &RaftFloor::index);
+  visit.field({.name = "noted", .text = "When that was written down.", .required = true},
+              &RaftFloor::noted);
+}
+
+template <class Visitor>
 void describe(Visitor& visit, const Identity*) {
   visit.field({.name = "clusterUID",
                .text = "UID of the EtcdCluster.",
@@ -53,6 +65,10 @@ void describe(Visitor& visit, const Identity*) {
                .text = "It has left the cluster: its Pod goes, then its volume as "
                        "`storage.retention.whenScaled` says, then this record."},
               &Identity::removed);
+  visit.field({.name = "raftFloor",
+               .text = "How far its log went at least: on data that ends below it, it is not "
+                       "started."},
+              &Identity::raft_floor);
 }
 
 inline constexpr std::array kMemberRules{
@@ -66,7 +82,10 @@ inline constexpr std::array kMemberRules{
     CelRule{"!has(oldSelf.memberID) || (has(self.memberID) && self.memberID == oldSelf.memberID)",
             "memberID is written once"},
     CelRule{"!has(oldSelf.removed) || !oldSelf.removed || (has(self.removed) && self.removed)",
-            "who has left does not come back: removed is written once"}};
+            "who has left does not come back: removed is written once"},
+    CelRule{"!has(oldSelf.raftFloor) || (has(self.raftFloor) && self.raftFloor.index >= "
+            "oldSelf.raftFloor.index)",
+            "raftFloor is only raised"}};
 
 template <class Visitor>
 void describe(Visitor& visit, const MemberSpec*) {

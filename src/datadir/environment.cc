@@ -61,6 +61,22 @@ Result<std::string> read_hex(const Environment& environment, std::string_view na
   return std::string(value);
 }
 
+Result<bool> read_flag(const Environment& environment, std::string_view name,
+                       std::string_view set) {
+  auto value = find_variable(environment, name);
+  if (!value.empty() && value != set) return fail(wrong(name, value, "must be true or absent"));
+  return value == set;
+}
+
+Result<std::uint64_t> read_floor(const Environment& environment) {
+  auto value = find_variable(environment, launch::kEnvRaftFloor);
+  if (value.empty()) return 0;
+  auto number = parse_integer(value);
+  if (!number || *number < 0)
+    return fail(wrong(launch::kEnvRaftFloor, value, "must be the index of an entry"));
+  return static_cast<std::uint64_t>(*number);
+}
+
 bool lists_member(std::string_view initial_cluster, const Told& told) {
   auto entries = split(initial_cluster, ',');
   auto own = told.member + "=" + told.peer_url;
@@ -91,13 +107,13 @@ Result<Told> read_told(const Environment& environment) {
 
   auto formation = find_variable(environment, launch::kEnvFormation);
   if (!formation.empty() && formation != launch::kFormationOpen &&
-      formation != launch::kFormationClosed)
-    return fail(wrong(launch::kEnvFormation, formation, "must be open or closed"));
+      formation != launch::kFormationClosed && formation != launch::kFormationHeld)
+    return fail(wrong(launch::kEnvFormation, formation, "must be open, closed or held"));
   told.formation_open = formation == launch::kFormationOpen;
-  auto started = find_variable(environment, launch::kEnvStarted);
-  if (!started.empty() && started != launch::kStartedTrue)
-    return fail(wrong(launch::kEnvStarted, started, "must be true or absent"));
-  told.started = started == launch::kStartedTrue;
+  told.held = formation == launch::kFormationHeld;
+  TRY(told.started, read_flag(environment, launch::kEnvStarted, launch::kStartedTrue));
+  TRY(told.first_pod, read_flag(environment, launch::kEnvFirstPod, launch::kFirstPodTrue));
+  TRY(told.raft_floor, read_floor(environment));
   TRY(told.cluster_id, read_hex(environment, launch::kEnvClusterId));
   TRY(told.member_id, read_hex(environment, launch::kEnvMemberId));
 

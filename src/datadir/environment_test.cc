@@ -20,6 +20,8 @@ Environment environment() {
           "QUORATE_STARTED=",
           "QUORATE_CLUSTER_ID=",
           "QUORATE_MEMBER_ID=",
+          "QUORATE_FIRST_POD=",
+          "QUORATE_RAFT_FLOOR=",
           "QUORATE_INITIAL_CLUSTER=c-1=http://c-1:2380,c-0=http://c-0:2380"};
 }
 
@@ -42,6 +44,11 @@ TEST(Environment, TellsWhatTheOperatorKnows) {
   EXPECT_TRUE(told->cluster_id.empty());
   EXPECT_TRUE(read_told(with("QUORATE_STARTED=true"))->started);
   EXPECT_EQ(read_told(with("QUORATE_CLUSTER_ID=cafe"))->cluster_id, "cafe");
+  EXPECT_FALSE(told->first_pod);
+  EXPECT_TRUE(read_told(with("QUORATE_FIRST_POD=true"))->first_pod);
+  EXPECT_EQ(told->raft_floor, 0u);
+  EXPECT_EQ(read_told(with("QUORATE_RAFT_FLOOR=12345"))->raft_floor, 12345u);
+  EXPECT_TRUE(read_told(with("QUORATE_FORMATION=held"))->held);
 }
 
 TEST(Environment, TakesAnUnsetFormationForClosed) {
@@ -54,7 +61,8 @@ TEST(Environment, NamesTheVariableThatIsWrong) {
        {"QUORATE_MEMBER=", "QUORATE_MEMBER=a,b", "QUORATE_MEMBER=a\nb",
         "QUORATE_CLUSTER_UID=", "QUORATE_INCARNATION=0", "QUORATE_INCARNATION=one",
         "QUORATE_TOKEN=", "QUORATE_PEER_URL=", "QUORATE_FORMATION=maybe", "QUORATE_STARTED=yes",
-        "QUORATE_CLUSTER_ID=xyz", "QUORATE_MEMBER_ID=11112222333344445",
+        "QUORATE_CLUSTER_ID=xyz", "QUORATE_MEMBER_ID=11112222333344445", "QUORATE_FIRST_POD=1",
+        "QUORATE_RAFT_FLOOR=-1", "QUORATE_RAFT_FLOOR=x",
         "QUORATE_INITIAL_CLUSTER=", "QUORATE_INITIAL_CLUSTER=c-0=http://elsewhere:2380"}) {
     auto told = read_told(with(wrong));
     ASSERT_FALSE(told) << wrong;
@@ -71,14 +79,14 @@ TEST(Environment, KeepsEtcdsOwnVariablesAway) {
 TEST(Command, AddsWhatFollowsFromTheVerdict) {
   auto told = *read_told(environment());
   auto command = make_command({"/etcd", "--listen-peer-urls=x"}, told,
-                              Start{StartState::kNew, {}, true}, "/data");
+                              Start{StartState::kNew, {}, true, false}, "/data");
   EXPECT_THAT(*command,
               ElementsAre("/etcd", "--listen-peer-urls=x", "--name=c-0", "--data-dir=/data",
                           "--initial-advertise-peer-urls=http://c-0:2380",
                           "--initial-cluster=c-1=http://c-1:2380,c-0=http://c-0:2380",
                           "--initial-cluster-token=uid-1", "--initial-cluster-state=new"));
   for (auto state : {StartState::kExisting, StartState::kData})
-    EXPECT_EQ(make_command({"/etcd"}, told, Start{state, {}, false}, "/data")->back(),
+    EXPECT_EQ(make_command({"/etcd"}, told, Start{state, {}, false, false}, "/data")->back(),
               "--initial-cluster-state=existing");
 }
 

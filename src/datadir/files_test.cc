@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -28,6 +29,19 @@ class FilesTest : public ::testing::Test {
     std::ofstream(data_ / file) << "x";
   }
 
+  // The heads of a database after so many transactions.
+  void put_database(std::uint64_t transactions) {
+    std::string pages(16384, '\0');
+    const std::uint32_t magic = 0xed0cdaed;
+    for (std::size_t page : {0u, 1u}) {
+      std::memcpy(pages.data() + page * 4096 + 16, &magic, sizeof magic);
+      const auto transaction = transactions - page;
+      std::memcpy(pages.data() + page * 4096 + 64, &transaction, sizeof transaction);
+    }
+    fs::create_directories(data_ / "member/snap");
+    std::ofstream(data_ / "member/snap/db") << pages;
+  }
+
   fs::path root_;
   fs::path data_;
 };
@@ -39,7 +53,7 @@ TEST_F(FilesTest, KnowsTheStatesOfADirectory) {
   ASSERT_TRUE(prepare(data_));
   EXPECT_EQ(*look_at(data_), Folder::kPrepared);
   ASSERT_TRUE(prepare(data_)) << "twice is no harm";
-  put("member/snap/db");
+  put_database(2);
   EXPECT_EQ(*look_at(data_), Folder::kNoLog);
   put("member/wal.tmp/0.wal");
   EXPECT_EQ(*look_at(data_), Folder::kNoLog);
@@ -57,6 +71,38 @@ TEST_F(FilesTest, SeesThatADirectoryWasEmptiedHoweverItWasDone) {
     EXPECT_TRUE(seen == Folder::kEmpty || seen == Folder::kOther) << victim;
     fs::remove_all(data_);
   }
+}
+
+// E4: a database that somebody copied there went through more transactions than to make it takes.
+TEST_F(FilesTest, TellsAHalfRestoreFromAStartThatFailed) {
+  for (std::uint64_t transactions : {1u, 2u}) {
+    put_database(transactions);
+    EXPECT_EQ(*look_at(data_), Folder::kNoLog) << transactions;
+  }
+  for (std::uint64_t transactions : {3u, 7u, 1000000u}) {
+    put_database(transactions);
+    EXPECT_EQ(*look_at(data_), Folder::kOther) << transactions;
+  }
+  put("member/snap/db");
+  EXPECT_EQ(*look_at(data_), Folder::kOther) << "no database at all";
+  put_database(2);
+  put("member/snap/0000000000000001-0000000000000003.snap");
+  EXPECT_EQ(*look_at(data_), Folder::kOther);
+}
+
+TEST_F(FilesTest, ClearsWhatAStartThatFailedLeft) {
+  put_database(2);
+  put("member/wal.tmp/0.wal");
+  ASSERT_TRUE(clear_leftovers(data_));
+  EXPECT_TRUE(fs::is_empty(data_ / "member/snap"));
+  EXPECT_EQ(*look_at(data_), Folder::kNoLog) << "etcd deletes the empty wal.tmp itself";
+  ASSERT_TRUE(clear_leftovers(data_));
+}
+
+TEST_F(FilesTest, KnowsWhatIsThere) {
+  EXPECT_EQ(*is_there(data_), false);
+  fs::create_directory(data_);
+  EXPECT_EQ(*is_there(data_), true);
 }
 
 TEST_F(FilesTest, CallsWhatItDoesNotKnowOther) {
@@ -81,7 +127,7 @@ TEST_F(FilesTest, PreparesForItsOwnerAlone) {
 TEST_F(FilesTest, KeepsNotes) {
   auto path = (root_ / "note").string();
   EXPECT_EQ(*read_note(path), std::nullopt);
-  Note note{"uid", "c-0", 1, "uid-1", false, "", ""};
+  Note note{"uid", "c-0", 1, "uid-1", false, "", "", 0};
   ASSERT_TRUE(write_durably(path, render_note(note), 0600));
   EXPECT_EQ(*read_note(path), note);
   note.verified = true;

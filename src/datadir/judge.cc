@@ -1,5 +1,7 @@
 #include "datadir/judge.h"
 
+#include <algorithm>
+
 #include "base/strings.h"
 
 namespace quorate::datadir {
@@ -7,7 +9,7 @@ namespace {
 
 Note make_note(const Told& told) {
   return {told.cluster_uid, told.member,     told.incarnation, told.token,
-          told.verified(),  told.cluster_id, told.member_id};
+          told.verified(),  told.cluster_id, told.member_id,   0};
 }
 
 // What contradicts the idea that a note speaks of this member; empty if nothing does.
@@ -25,12 +27,30 @@ std::string find_mismatch(const Note& note, const Told& told) {
   return {};
 }
 
+std::string hex(std::uint64_t value) {
+  std::string out;
+  do {
+    out.insert(out.begin(), "0123456789abcdef"[value & 15]);
+    value >>= 4;
+  } while (value != 0);
+  return out;
+}
+
+// Leading zeros aside, which nobody writes but anybody might.
+bool is_other(const std::string& known, std::uint64_t id) {
+  return !known.empty() &&
+         known.substr(std::min(known.find_first_not_of('0'), known.size())) != hex(id);
+}
+
 class Judge {
  public:
   explicit Judge(const Facts& facts)
       : facts_(facts),
         verified_(facts.told.verified() || (facts.volume_note && facts.volume_note->verified) ||
-                  (facts.pod_note && facts.pod_note->verified)) {}
+                  (facts.pod_note && facts.pod_note->verified)) {
+    for (const auto* note : {&facts.volume_note, &facts.pod_note})
+      if (*note) committed_ = std::max(committed_, (*note)->committed);
+  }
 
   Verdict verdict() const {
     if (facts_.volume_note)
@@ -39,17 +59,46 @@ class Judge {
     if (facts_.pod_note)
       if (auto other = find_mismatch(*facts_.pod_note, facts_.told); !other.empty())
         return refuse("the Pod was made for " + other);
+    if (facts_.restoring) return refuse("a restore into this volume did not come to its end");
     return facts_.folder == Folder::kData ? with_log() : without_log();
   }
 
  private:
   Verdict with_log() const {
     if (!facts_.volume_note) return refuse("there is data, and no note says whose it is");
+    const Log log = facts_.log.value_or(Log{.damage = "it was not read"});
+    if (log.member_id != 0)
+      if (auto other = find_owner(log); !other.empty())
+        return refuse("the log in the directory is that of " + other);
+    if (!log.damage.empty())
+      return Refusal{launch::kExitDamaged, "the log is damaged: " + log.damage, true};
+    const auto floor = std::max(facts_.told.raft_floor, committed_);
+    if (log.last_index < floor)
+      return refuse("the log ends with entry " + std::to_string(log.last_index) +
+                    ", and the member held entry " + std::to_string(floor) +
+                    ": it is an older copy");
     return start(StartState::kData);
+  }
+
+  // Whose the log is, if it is not this member's.
+  std::string find_owner(const Log& log) const {
+    const auto differs = [&](const std::string& cluster, const std::string& member) -> std::string {
+      if (is_other(cluster, log.cluster_id)) return "another cluster, ID " + hex(log.cluster_id);
+      if (is_other(member, log.member_id)) return "another member, ID " + hex(log.member_id);
+      return {};
+    };
+    if (auto other = differs(facts_.told.cluster_id, facts_.told.member_id); !other.empty())
+      return other;
+    for (const auto* note : {&facts_.volume_note, &facts_.pod_note})
+      if (*note)
+        if (auto other = differs((*note)->cluster_id, (*note)->member_id); !other.empty())
+          return other;
+    return {};
   }
 
   Verdict without_log() const {
     if (verified_) return refuse("the member held data, and the directory has no log");
+    if (committed_ > 0) return refuse("the directory had a log, and has none any more");
     if (facts_.volume_note) {
       if (facts_.folder != Folder::kPrepared && facts_.folder != Folder::kNoLog)
         return refuse("etcd was started on this volume, and the directory was emptied since");
@@ -57,23 +106,38 @@ class Judge {
       if (facts_.pod_note) return refuse("etcd was started in this Pod on another volume");
       if (facts_.folder != Folder::kEmpty && facts_.folder != Folder::kPrepared)
         return refuse("the directory is not empty, and no note says whose it is");
+      if (facts_.folder == Folder::kEmpty && !facts_.told.first_pod)
+        return refuse("another Pod may have run on this volume, and left nothing on it");
     }
     // Nothing says that it ever had a log.
-    if (!facts_.told.cluster_id.empty()) return start(StartState::kExisting);
-    if (facts_.told.formation_open) return start(StartState::kNew);
+    if (!facts_.told.held) {
+      if (!facts_.told.cluster_id.empty()) return start(StartState::kExisting);
+      if (facts_.told.formation_open) return start(StartState::kNew);
+    }
     return Refusal{launch::kExitHeld, "neither is the formation open, nor is the cluster known yet",
-                   false};
+                   false, make_known()};
   }
 
   Verdict start(StartState state) const {
-    Start start{state, make_note(facts_.told), state != StartState::kData};
-    start.note.verified = verified_;
-    // What was known once stays known.
-    if (facts_.volume_note) {
-      if (start.note.cluster_id.empty()) start.note.cluster_id = facts_.volume_note->cluster_id;
-      if (start.note.member_id.empty()) start.note.member_id = facts_.volume_note->member_id;
+    Start start{state, make_known(), state != StartState::kData, facts_.folder == Folder::kNoLog};
+    if (state == StartState::kData) {
+      start.note.cluster_id = hex(facts_.log->cluster_id);
+      start.note.member_id = hex(facts_.log->member_id);
+      start.note.committed = std::max(committed_, facts_.log->commit);
     }
     return start;
+  }
+
+  // What was known once stays known.
+  Note make_known() const {
+    auto note = make_note(facts_.told);
+    note.verified = verified_;
+    note.committed = committed_;
+    if (facts_.volume_note) {
+      if (note.cluster_id.empty()) note.cluster_id = facts_.volume_note->cluster_id;
+      if (note.member_id.empty()) note.member_id = facts_.volume_note->member_id;
+    }
+    return note;
   }
 
   Verdict refuse(std::string reason) const {
@@ -83,6 +147,7 @@ class Judge {
 
   const Facts& facts_;
   bool verified_;
+  std::uint64_t committed_ = 0;
 };
 
 std::string_view code_name(launch::ExitCode code) {
@@ -99,6 +164,8 @@ std::string_view code_name(launch::ExitCode code) {
       return "cannotStart";
     case launch::kExitHeld:
       return "held";
+    case launch::kExitDamaged:
+      return "damaged";
   }
   return "unknown";
 }

@@ -19,10 +19,22 @@ Facts fresh() {
   facts.told.peer_url = "http://c-0:2380";
   facts.told.initial_cluster = "c-0=http://c-0:2380";
   facts.told.formation_open = true;
+  facts.told.first_pod = true;
   return facts;
 }
 
-Note own_note() { return {"uid", "c-0", 1, "uid-1", false, "", ""}; }
+Note own_note() { return {"uid", "c-0", 1, "uid-1", false, "", "", 0}; }
+
+// The log of member 1 of cluster cafe, a hundred entries long.
+Log own_log() {
+  Log log;
+  log.cluster_id = 0xcafe;
+  log.member_id = 1;
+  log.last_term = 2;
+  log.last_index = 100;
+  log.commit = 98;
+  return log;
+}
 
 Note verified_note() {
   auto note = own_note();
@@ -43,9 +55,10 @@ Facts formed() {
 std::string outcome(const Facts& facts) {
   auto verdict = judge(facts);
   if (const auto* refusal = std::get_if<Refusal>(&verdict))
-    return refusal->code == launch::kExitLost   ? "lost"
-           : refusal->code == launch::kExitHeld ? "held"
-                                                : "unsure";
+    return refusal->code == launch::kExitLost      ? "lost"
+           : refusal->code == launch::kExitHeld    ? "held"
+           : refusal->code == launch::kExitDamaged ? "damaged"
+                                                   : "unsure";
   switch (std::get<Start>(verdict).state) {
     case StartState::kNew:
       return "new";
@@ -66,8 +79,20 @@ struct Case {
 Facts with(Facts facts, Folder folder, std::optional<Note> volume = std::nullopt,
            std::optional<Note> pod = std::nullopt) {
   facts.folder = folder;
+  if (folder == Folder::kData) facts.log = own_log();
   facts.volume_note = std::move(volume);
   facts.pod_note = std::move(pod);
+  return facts;
+}
+
+// The member runs in its second Pod.
+Facts later(Facts facts) {
+  facts.told.first_pod = false;
+  return facts;
+}
+
+Facts changed(Facts facts, const std::function<void(Facts&)>& change) {
+  change(facts);
   return facts;
 }
 
@@ -127,6 +152,104 @@ const Case kCases[] = {
        return with(facts, Folder::kEmpty);
      },
      "held"},
+    {"HeldThoughTheClusterIsKnown",
+     [] {
+       auto facts = fresh();
+       facts.told.cluster_id = "cafe";
+       facts.told.held = true;
+       return with(facts, Folder::kEmpty);
+     },
+     "held"},
+    {"HeldDoesNotStopAMemberThatHasData",
+     [] {
+       return with(changed(fresh(), [](Facts& f) { f.told.held = true; }), Folder::kData,
+                   own_note());
+     },
+     "data"},
+    // The second Pod of a volume.
+    {"SecondPodAfterOneThatMarkedTheVolume",
+     [] { return with(later(fresh()), Folder::kPrepared, own_note()); }, "new"},
+    {"SecondPodAfterACrashBeforeTheNote", [] { return with(later(fresh()), Folder::kPrepared); },
+     "new"},
+    {"SecondPodOnAnotherDisk", [] { return with(later(fresh()), Folder::kEmpty); }, "unsure"},
+    {"SecondPodOfALateMemberOnAnotherDisk",
+     [] {
+       auto facts = later(formed());
+       facts.told.started = false;
+       return with(facts, Folder::kEmpty);
+     },
+     "unsure"},
+    // The log's own word.
+    {"LogAtTheFloor",
+     [] {
+       return with(changed(formed(), [](Facts& f) { f.told.raft_floor = 100; }), Folder::kData,
+                   own_note());
+     },
+     "data"},
+    {"OlderCopy",
+     [] {
+       return with(changed(formed(), [](Facts& f) { f.told.raft_floor = 101; }), Folder::kData,
+                   own_note());
+     },
+     "lost"},
+    {"OlderCopyInTheSamePod",
+     [] {
+       return with(fresh(), Folder::kData, own_note(),
+                   changed(own_note(), [](Note& n) { n.committed = 101; }));
+     },
+     "unsure"},
+    {"OlderCopyOfTheDirectoryBesideTheNote",
+     [] {
+       return with(formed(), Folder::kData,
+                   changed(verified_note(), [](Note& n) { n.committed = 101; }));
+     },
+     "lost"},
+    {"LogThatVanishedUnderTheNotes",
+     [] {
+       return with(fresh(), Folder::kPrepared,
+                   changed(own_note(), [](Note& n) { n.committed = 1; }));
+     },
+     "unsure"},
+    {"LogOfAnotherCluster",
+     [] {
+       return changed(with(formed(), Folder::kData, own_note()),
+                      [](Facts& f) { f.log->cluster_id = 0xbeef; });
+     },
+     "lost"},
+    {"LogOfAnotherMember",
+     [] {
+       return changed(with(formed(), Folder::kData, own_note()),
+                      [](Facts& f) { f.log->member_id = 2; });
+     },
+     "lost"},
+    {"LogOfAnotherMemberThanTheNoteSays",
+     [] {
+       return with(fresh(), Folder::kData, changed(own_note(), [](Note& n) { n.member_id = "2"; }));
+     },
+     "unsure"},
+    {"DamagedLog",
+     [] {
+       return changed(with(formed(), Folder::kData, own_note()),
+                      [](Facts& f) { f.log->damage = "at byte 8: the checksum is wrong"; });
+     },
+     "damaged"},
+    {"DamagedLogOfAnother",
+     [] {
+       return changed(with(formed(), Folder::kData, own_note()), [](Facts& f) {
+         f.log->damage = "at byte 8: the checksum is wrong";
+         f.log->member_id = 2;
+       });
+     },
+     "lost"},
+    {"RestoreThatDidNotEnd",
+     [] {
+       return changed(with(formed(), Folder::kData, own_note()),
+                      [](Facts& f) { f.restoring = true; });
+     },
+     "lost"},
+    {"RestoreThatDidNotBegin",
+     [] { return changed(with(fresh(), Folder::kEmpty), [](Facts& f) { f.restoring = true; }); },
+     "unsure"},
     // Lost: it held data that was verified.
     {"EmptiedAfterItWasVerified", [] { return with(formed(), Folder::kEmpty); }, "lost"},
     {"EmptiedInPlaceAfterItWasVerified",
@@ -204,6 +327,7 @@ std::optional<Note> any_note() {
   note.verified = *rc::gen::arbitrary<bool>();
   note.cluster_id = pick<std::string>({"", "cafe", "beef"});
   note.member_id = pick<std::string>({"", "1", "2"});
+  note.committed = pick<std::uint64_t>({0, 0, 50, 101});
   return note;
 }
 
@@ -215,6 +339,16 @@ Facts any_facts() {
   facts.told.member_id = pick<std::string>({"", "1"});
   facts.folder =
       pick({Folder::kEmpty, Folder::kPrepared, Folder::kNoLog, Folder::kData, Folder::kOther});
+  facts.told.first_pod = *rc::gen::arbitrary<bool>();
+  facts.told.held = *rc::gen::arbitrary<bool>();
+  facts.told.raft_floor = pick<std::uint64_t>({0, 0, 99, 100, 101});
+  facts.restoring = pick({false, false, false, true});
+  if (facts.folder == Folder::kData) {
+    facts.log = own_log();
+    facts.log->cluster_id = pick<std::uint64_t>({0xcafe, 0xcafe, 0xbeef});
+    facts.log->member_id = pick<std::uint64_t>({1, 1, 2});
+    facts.log->damage = pick<std::string>({"", "", "", "torn"});
+  }
   facts.volume_note = any_note();
   facts.pod_note = any_note();
   return facts;
@@ -230,6 +364,11 @@ TEST(Judge, GivesAnEmptyLogOnlyWhereNothingSaysThatTheMemberHadOne) {
     RC_ASSERT(facts.folder != Folder::kData);
     RC_ASSERT(!facts.volume_note || !facts.volume_note->verified);
     RC_ASSERT(!facts.pod_note || !facts.pod_note->verified);
+    RC_ASSERT(facts.told.raft_floor == 0 && !facts.told.held && !facts.restoring);
+    for (const auto* note : {&facts.volume_note, &facts.pod_note})
+      if (*note) RC_ASSERT((*note)->committed == 0u);
+    // On a disk that nobody knows, only in its first Pod.
+    if (!facts.volume_note && facts.folder == Folder::kEmpty) RC_ASSERT(facts.told.first_pod);
     // A start was noted: then the folder that was made for it is still there.
     if (facts.volume_note || facts.pod_note) {
       RC_ASSERT(facts.volume_note.has_value());
@@ -271,6 +410,36 @@ TEST(Judge, StartsOnDataOnlyWithANoteOfThisVeryMember) {
   }));
 }
 
+TEST(Judge, StartsOnNoLogThatIsDamagedForeignOrOlder) {
+  EXPECT_TRUE(rc::check("own log", [] {
+    auto facts = any_facts();
+    auto verdict = judge(facts);
+    const auto* start = std::get_if<Start>(&verdict);
+    if (!start || start->state != StartState::kData) return;
+    RC_ASSERT(facts.log->damage.empty() && !facts.restoring);
+    RC_ASSERT(facts.log->last_index >= facts.told.raft_floor);
+    if (!facts.told.cluster_id.empty()) RC_ASSERT(facts.log->cluster_id == 0xcafeu);
+    if (!facts.told.member_id.empty()) RC_ASSERT(facts.log->member_id == 1u);
+    for (const auto* note : {&facts.volume_note, &facts.pod_note}) {
+      if (!*note) continue;
+      RC_ASSERT(facts.log->last_index >= (*note)->committed);
+      if (!(*note)->member_id.empty())
+        RC_ASSERT(((*note)->member_id == "1") == (facts.log->member_id == 1));
+    }
+    RC_ASSERT(start->note.committed >= facts.log->commit);
+  }));
+}
+
+TEST(Judge, MarksTheVolumeOfAMemberThatIsHeld) {
+  auto facts = with(fresh(), Folder::kEmpty);
+  facts.told.formation_open = false;
+  const auto refusal = std::get<Refusal>(judge(facts));
+  ASSERT_TRUE(refusal.mark);
+  // Another Pod, on the volume as it is then.
+  EXPECT_EQ(outcome(with(later(fresh()), Folder::kPrepared, *refusal.mark)), "new");
+  EXPECT_EQ(outcome(with(later(fresh()), Folder::kEmpty, *refusal.mark)), "unsure");
+}
+
 // Whatever it allowed, a crash before etcd ran leads to the same again, and a start on the data
 // that etcd then made is allowed.
 TEST(Judge, AllowsAgainWhatItAllowedOnce) {
@@ -284,7 +453,9 @@ TEST(Judge, AllowsAgainWhatItAllowedOnce) {
     again.volume_note = start->note;
     if (*rc::gen::arbitrary<bool>()) again.pod_note = start->note;
     RC_ASSERT(outcome(again) == outcome(facts));
+    if (again.folder == Folder::kData) return;
     again.folder = Folder::kData;
+    again.log = own_log();
     RC_ASSERT(outcome(again) == "data");
   }));
 }

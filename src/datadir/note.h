@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,8 @@ struct Note {
   bool verified = false;
   std::string cluster_id;  // etcd's, if it was known
   std::string member_id;
+  // What its log held as committed when it was last started on it: it never ends below that again.
+  std::uint64_t committed = 0;
 
   friend bool operator==(const Note&, const Note&) = default;
 };

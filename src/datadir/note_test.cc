@@ -6,7 +6,7 @@
 namespace quorate::datadir {
 namespace {
 
-const Note kNote{"uid", "c-0", 2, "uid-1", true, "cafe", "1"};
+const Note kNote{"uid", "c-0", 2, "uid-1", true, "cafe", "1", 98};
 
 TEST(Note, ReadsBackWhatItWrote) {
   EXPECT_EQ(*parse_note(render_note(kNote)), kNote);
@@ -16,7 +16,7 @@ TEST(Note, ReadsBackWhatItWrote) {
 TEST(Note, IsReadableByPeople) {
   EXPECT_EQ(render_note(kNote),
             "quorate-note 1\ncluster-uid=uid\nmember=c-0\nincarnation=2\ntoken=uid-1\n"
-            "verified=true\ncluster-id=cafe\nmember-id=1\nend\n");
+            "verified=true\ncluster-id=cafe\nmember-id=1\ncommitted=98\nend\n");
 }
 
 TEST(Note, IsRefusedUnlessItIsWhole) {
@@ -37,6 +37,7 @@ TEST(Note, IsRefusedInAnotherFormat) {
   EXPECT_FALSE(parse_note(replaced("quorate-note 1", "quorate-note 2")));
   EXPECT_FALSE(parse_note(replaced("member=", "members=")));
   EXPECT_FALSE(parse_note(replaced("verified=true", "verified=yes")));
+  EXPECT_FALSE(parse_note(replaced("committed=98", "committed=-1")));
   EXPECT_FALSE(parse_note(replaced("incarnation=2", "incarnation=0")));
   EXPECT_FALSE(parse_note(replaced("incarnation=2", "incarnation=9999999999")));
 }

@@ -35,6 +35,8 @@ json::Array environment(const Owner& owner, const plan::PodShape& shape) {
       env_from_annotation(launch::kEnvClusterId, api::kAnnotationClusterId),
       env_from_annotation(launch::kEnvMemberId, api::kAnnotationMemberId),
       env_from_annotation(launch::kEnvInitialCluster, api::kAnnotationInitialCluster),
+      env_from_annotation(launch::kEnvFirstPod, api::kAnnotationFirstPod),
+      env_from_annotation(launch::kEnvRaftFloor, api::kAnnotationRaftFloor),
   };
 }
 
@@ -124,13 +126,17 @@ json::Object etcd_container(const Owner& owner, const plan::PodShape& shape) {
   return container;
 }
 
-json::Object install_container(const plan::PodShape& shape) {
+// It sees the data volume, too, and marks it: so a Pod that never gets as far as etcd leaves a
+// volume behind that the next one knows again.
+json::Object install_container(const Owner& owner, const plan::PodShape& shape) {
   return {
       {"name", text(api::kInstallContainer)},
       {"image", shape.launch_image},
       {"command", json::Array{text(api::kLaunchProgram), "--install", text(launch::kPodFolder)}},
       {"resources", json::Object{{"requests", json::Object{{"cpu", "10m"}, {"memory", "16Mi"}}}}},
-      {"volumeMounts", json::Array{mount(api::kPodVolume, launch::kPodFolder, false)}},
+      {"env", environment(owner, shape)},
+      {"volumeMounts", json::Array{mount(api::kDataVolume, launch::kVolume, false),
+                                   mount(api::kPodVolume, launch::kPodFolder, false)}},
       {"securityContext", restricted()},
       {"terminationMessagePolicy", "File"}};
 }
@@ -192,8 +198,9 @@ json::Object apart(const Owner& owner) {
 
 api::TextMap pod_state_annotations(const plan::PodState& state) {
   auto out = api::identity_annotations(state.identity);
-  out[text(api::kAnnotationFormation)] =
-      state.formation_open ? launch::kFormationOpen : launch::kFormationClosed;
+  out[text(api::kAnnotationFormation)] = state.held             ? launch::kFormationHeld
+                                         : state.formation_open ? launch::kFormationOpen
+                                                                : launch::kFormationClosed;
   if (state.initial_cluster) out[text(api::kAnnotationInitialCluster)] = *state.initial_cluster;
   return out;
 }
@@ -231,7 +238,7 @@ json::Value build_pod(const Owner& owner, const plan::CreatePod& step) {
                     {"fsGroup", kNobody},
                     {"fsGroupChangePolicy", "OnRootMismatch"},
                     {"seccompProfile", json::Object{{"type", "RuntimeDefault"}}}}},
-      {"initContainers", json::Array{install_container(shape)}},
+      {"initContainers", json::Array{install_container(owner, shape)}},
       {"containers", json::Array{etcd_container(owner, shape)}},
       {"volumes", volumes(owner, shape)},
       {"topologySpreadConstraints", spread(owner)},

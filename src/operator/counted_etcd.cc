@@ -72,6 +72,10 @@ Task<Result<etcd::MemberList>> CountedEtcd::update_member(etcd::Target target, M
                  inner_.update_member(std::move(target), member, std::move(peer_urls), deadline));
 }
 
+Task<Result<void>> CountedEtcd::greet(etcd::Target target, rt::Deadline deadline) {
+  return counted("greet", inner_.greet(std::move(target), deadline));
+}
+
 Task<Result<etcd::Status>> CountedEtcd::status(etcd::Target target, rt::Deadline deadline) {
   return counted("status", inner_.status(std::move(target), deadline));
 }

@@ -61,6 +61,9 @@ class CountedEtcd final : public etcd::Api {
                                                std::vector<std::string> peer_urls,
                                                rt::Deadline deadline) override;
 
+  // ---- Connections ----
+  Task<Result<void>> greet(etcd::Target target, rt::Deadline deadline) override;
+
   // ---- Maintenance ----
   Task<Result<etcd::Status>> status(etcd::Target target, rt::Deadline deadline) override;
   Task<Result<std::vector<etcd::Alarm>>> alarms(etcd::Target target,

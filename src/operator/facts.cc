@@ -70,6 +70,7 @@ std::optional<plan::PodFacts> pod_facts(const PodView& view, std::string_view cl
   facts.identity = view.identity;
   facts.first_pod = view.first_pod;
   facts.formation_open = view.formation_open;
+  facts.held = view.held;
   facts.initial_cluster = view.initial_cluster;
   facts.rendered = view.rendered;
   facts.reimaged_at = view.reimaged_at;

@@ -30,9 +30,11 @@ struct ClusterMemory {
   Uid uid;  // whose: a cluster made anew under the same name starts without memories
 
   std::map<Ordinal, plan::MemberAnswer> answers;  // the newest of each member
-  bool ask_members = true;                        // the last decision wants everything asked anew
-  bool ask_endpoints = false;                     // and where clients are sent
-  Monotonic asked_at{};                           // when the members were last asked
+  // The highest entry that each said it had applied; kept when its Pod is gone.
+  std::map<Ordinal, plan::AppliedFacts> applied;
+  bool ask_members = true;     // the last decision wants everything asked anew
+  bool ask_endpoints = false;  // and where clients are sent
+  Monotonic asked_at{};        // when the members were last asked
 
   // Writes that failed the last time they were tried, by object and operation.
   std::map<std::pair<std::string, std::string>, plan::Refusal> refusals;

@@ -56,6 +56,14 @@ void set_status(plan::MemberAnswer& answer, const etcd::Status& status) {
   answer.corrupt = tells_of_corruption(status);
 }
 
+void note_applied(const plan::MemberAnswer& answer, ClusterMemory& memory) {
+  if (!answer.answered) return;
+  auto& known = memory.applied[answer.ordinal];
+  const bool same = known.cluster_id == answer.cluster_id && known.member_id == answer.member_id;
+  if (same && known.applied >= answer.applied) return;
+  known = {answer.ordinal, answer.cluster_id, answer.member_id, answer.applied};
+}
+
 }  // namespace
 
 Observer::Observer(rt::Runtime runtime, Caches& caches, const Fleet& fleet, kube::Client& client,
@@ -140,6 +148,7 @@ void Observer::complete(plan::Observation& seen, const ClusterMemory& memory) co
   seen.op.answers_good_for = std::max(kShortestTrust, kQuestionsMissed * period());
   seen.now = {runtime_.clock->now(), runtime_.clock->wall()};
   for (const auto& [ordinal, answer] : memory.answers) seen.answers.push_back(answer);
+  for (const auto& [ordinal, applied] : memory.applied) seen.applied.push_back(applied);
   for (const auto& [what, refusal] : memory.refusals) seen.refusals.push_back(refusal);
   for (const auto& [what, place] : memory.taken_names) seen.taken_names.push_back(what);
 }
@@ -224,6 +233,11 @@ Task<void> Observer::ask_members(const plan::Observation& seen, ClusterMemory& m
     return std::none_of(seen.pods.begin(), seen.pods.end(),
                         [&](const auto& pod) { return pod.ordinal == entry.first; });
   });
+  std::erase_if(memory.applied, [&](const auto& entry) {
+    return std::none_of(seen.records.begin(), seen.records.end(), [&](const auto& record) {
+      return record.spec.identity.ordinal == entry.first;
+    });
+  });
   if (!due || pods.empty()) co_return;
 
   auto link = co_await link_.open(seen.cluster, runtime_.in(options_.ask_timeout));
@@ -244,7 +258,10 @@ Task<void> Observer::ask_members(const plan::Observation& seen, ClusterMemory& m
   }
   auto answers = co_await rt::all(runtime_, std::move(questions));
   for (auto& answer : answers)
-    if (answer) memory.answers[answer->ordinal] = std::move(*answer);
+    if (answer) {
+      note_applied(*answer, memory);
+      memory.answers[answer->ordinal] = std::move(*answer);
+    }
   memory.asked_at = now;
 }
 

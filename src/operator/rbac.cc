@@ -85,7 +85,8 @@ std::vector<json::Value> make_rbac(const RbacOptions& options) {
   grant(out, options, options.operator_namespace, "quorate-operator-lease", rules(kLeaseRights));
   auto watched = options.watched_namespaces;
   if (watched.empty()) watched.emplace_back();
-  for (const auto& ns : watched) grant(out, options, ns, "quorate-operator", rules(kClusterRights));
+  for (const auto& one : watched)
+    grant(out, options, one, "quorate-operator", rules(kClusterRights));
   return out;
 }
 

@@ -11,8 +11,8 @@ struct TlsPems {
   std::string certificate;
   Secret key;
   // Of an authority that is being replaced; empty otherwise.
-  std::string next_certificate;
-  Secret next_key;
+  std::string next_certificate = {};
+  Secret next_key = {};
 };
 
 // Reads it from the server. kInvalid names the Secret and the key that is missing or no base64;

@@ -146,8 +146,9 @@ void take_marks(const Marks& marks, PodView& out) {
   out.controller = marks.controller;
   out.identity = identity_of(marks);
   out.first_pod = is_true(marks.annotations, api::kAnnotationFirstPod);
-  out.formation_open =
-      text_of(marks.annotations, api::kAnnotationFormation) == launch::kFormationOpen;
+  const auto formation = text_of(marks.annotations, api::kAnnotationFormation);
+  out.formation_open = formation == launch::kFormationOpen;
+  out.held = formation == launch::kFormationHeld;
   out.initial_cluster =
       plan::initial_cluster_fingerprint(text_of(marks.annotations, api::kAnnotationInitialCluster));
   out.rendered = text_of(marks.annotations, api::kAnnotationRendered);

@@ -55,6 +55,7 @@ struct PodView {
   std::optional<api::Identity> identity;
   bool first_pod = false;
   bool formation_open = false;
+  bool held = false;
   std::string initial_cluster;  // fingerprint
   std::string rendered;
   std::optional<std::int64_t> reimaged_at;
@@ -126,12 +127,12 @@ void each_field(Visit& visit, ClaimView& view) {
 }
 template <class Visit>
 void each_field(Visit& visit, PodView& view) {
-  auto& [meta, cluster, controller, identity, first_pod, formation_open, initial_cluster, rendered,
-         reimaged_at, voter, serving, phase, ready, unschedulable, unschedulable_since, node, ip,
-         install, etcd] = view;
-  visit(meta, cluster, controller, identity, first_pod, formation_open, initial_cluster, rendered,
-        reimaged_at, voter, serving, phase, ready, unschedulable, unschedulable_since, node, ip,
-        install, etcd);
+  auto& [meta, cluster, controller, identity, first_pod, formation_open, held, initial_cluster,
+         rendered, reimaged_at, voter, serving, phase, ready, unschedulable, unschedulable_since,
+         node, ip, install, etcd] = view;
+  visit(meta, cluster, controller, identity, first_pod, formation_open, held, initial_cluster,
+        rendered, reimaged_at, voter, serving, phase, ready, unschedulable, unschedulable_since,
+        node, ip, install, etcd);
 }
 template <class Visit>
 void each_field(Visit& visit, SharedView& view) {

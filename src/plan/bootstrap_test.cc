@@ -15,6 +15,16 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 
+// Where the first Pod is told that the cluster has formed.
+int first_told(const World& world) {
+  for (int i = 0; i < static_cast<int>(world.history().size()); ++i)
+    if (const auto* step =
+            std::get_if<UpdatePodState>(&world.history()[static_cast<std::size_t>(i)]);
+        step && step->state.identity.cluster_id)
+      return i;
+  return -1;
+}
+
 constexpr const char* kUnsure =
     R"({"verdict":"unsure","member":"c-0","reason":"the directory was emptied","data":false})";
 
@@ -27,6 +37,7 @@ World with_pods_made(api::ClusterSpec spec = {}) {
 // Up to the point where all members run, and the operator has not seen it yet.
 World with_pods(api::ClusterSpec spec = {}) {
   auto world = with_pods_made(std::move(spec));
+  world.pass();  // opens them
   world.run_pods();
   return world;
 }
@@ -51,11 +62,12 @@ TEST(Bootstrap, FormsAClusterAndThenDoesNothing) {
 TEST(Bootstrap, WritesRecordsThenClaimsThenPodsThenIdentityThenLabels) {
   auto world = formed();
   EXPECT_LT(position<CreateRecord>(world, true), position<CreateClaim>(world, false));
-  EXPECT_LT(position<CreateClaim>(world, true), position<AllowRun>(world, false));
-  EXPECT_LT(position<AllowRun>(world, true), position<CreatePod>(world, false));
-  EXPECT_LT(position<CreatePod>(world, true), position<NoteOnRecord>(world, false));
-  EXPECT_LT(position<NoteOnRecord>(world, true), position<UpdatePodState>(world, false));
-  EXPECT_LT(position<NoteOnClaim>(world, true), position<UpdatePodState>(world, false));
+  EXPECT_LT(position<CreateClaim>(world, true), position<CreatePod>(world, false));
+  EXPECT_LT(position<CreatePod>(world, true), position<AllowRun>(world, false));
+  EXPECT_LT(position<AllowRun>(world, true), position<UpdatePodState>(world, false));
+  EXPECT_LT(position<AllowRun>(world, true), position<NoteOnRecord>(world, false));
+  EXPECT_LT(position<NoteOnRecord>(world, true), first_told(world));
+  EXPECT_LT(position<NoteOnClaim>(world, true), first_told(world));
   EXPECT_LT(position<UpdatePodState>(world, true), position<SetServing>(world, false));
   EXPECT_EQ(count<CreatePod>(world), 3);
 }
@@ -63,7 +75,7 @@ TEST(Bootstrap, WritesRecordsThenClaimsThenPodsThenIdentityThenLabels) {
 TEST(Bootstrap, StaysWithinItsBudgetOfWrites) {
   auto world = formed();
   // Beside these: a few writes of status.
-  EXPECT_LE(world.history().size(), 33u);
+  EXPECT_LE(world.history().size(), 36u);
 }
 
 TEST(Bootstrap, GivesEveryMemberTheSameClusterAndToken) {
@@ -79,10 +91,28 @@ TEST(Bootstrap, GivesEveryMemberTheSameClusterAndToken) {
               "c-0=https://c-0.c-peer.n.svc:2380,c-1=https://c-1.c-peer.n.svc:2380,"
               "c-2=https://c-2.c-peer.n.svc:2380");
     EXPECT_EQ(pod.shape.token, "cluster-uid-1");
-    EXPECT_TRUE(pod.state.formation_open);
+    EXPECT_TRUE(pod.state.held);
     EXPECT_TRUE(pod.first_pod);
     EXPECT_EQ(pod.shape.image, "gcr.io/etcd-development/etcd:v3.6.16");
   }
+}
+
+// Between the Pod and the record's leave to run nothing is started; from then on another Pod is not
+// the first, and says so by what it does not say.
+TEST(Bootstrap, OpensAPodWhenItsRecordSaysThatItMayRun) {
+  auto world = with_pods_made();
+  world.refuses = [](const Step& step) { return std::holds_alternative<AllowRun>(step); };
+  world.pass();
+  for (const auto& pod : world.seen.pods) EXPECT_TRUE(pod.held && pod.first_pod) << pod.name;
+  world.delete_pod("c-1");  // it cannot have run
+  world.pass();
+  EXPECT_TRUE(world.pod("c-1")->first_pod);
+  world.refuses = nullptr;
+  world.pass();
+  for (const auto& pod : world.seen.pods) EXPECT_TRUE(!pod.held && pod.formation_open) << pod.name;
+  world.delete_pod("c-1");
+  world.pass();
+  EXPECT_FALSE(world.pod("c-1")->held || world.pod("c-1")->first_pod);
 }
 
 TEST(Bootstrap, TellsEveryWitnessBeforeItSendsClients) {
@@ -155,6 +185,7 @@ TEST(Bootstrap, BelievesOnlyTheListOfItsFormation) {
 
 TEST(Bootstrap, LetsALateMemberJoin) {
   auto world = with_pods_made();
+  world.pass();  // opens them
   world.pod("c-2")->etcd.waiting = "ContainerCreating";
   world.run_pods();
   world.answer();

@@ -15,11 +15,15 @@
 // Records, volumes and Pods of known members, and what is written on them.
 //
 // Guarantees   a claim is made only for a member whose etcd cannot have run yet (`run` is set
-//              before that can be); a Pod only for a member whose volume is there and stays, and
-//              for one that joins only when etcd lists it; a Pod of a formed cluster is told so. A
-//              member is labelled serving only when every witness of every member knows the
-//              cluster ID, and the member itself has just been verified as a voter; the label goes
-//              when its data is lost, or before it is removed.
+//              before that can be). The first Pod of a volume is made held: the launch guard starts
+//              nothing in it until `run` is set, and that is set only while the Pod is there. So a
+//              Pod that is made for a member that may run is not the first, and says so: on a disk
+//              that nobody knows, the guard does not start in it (docs/launch.md). A Pod is made
+//              only for a member whose volume is there and stays, and for one that joins only when
+//              etcd lists it; a Pod of a formed cluster is told so. A member is labelled serving
+//              only when every witness of every member knows the cluster ID, and the member itself
+//              has just been verified as a voter; the label goes when its data is lost, or before
+//              it is removed.
 // Caveats      a member that loses its volume, or with an emptyDir its Pod, is not brought back
 //              here: under its old identity it would be an amnesiac voter (E1, E15). `heal`
 //              replaces it.
@@ -135,7 +139,7 @@ class MemberEnsurer {
         missing_pod(*member);
       }
     }
-    if (now_.target->storage.empty_dir && !now_.formed && prepared()) open_pods();
+    open_pods();
   }
 
   void missing_pod(const Member& member) {
@@ -155,11 +159,13 @@ class MemberEnsurer {
     }
     if (member.record->spec.version != *now_.target->version) {
       note_version(member);
-    } else if (now_.target->storage.claim || joins) {
-      if (!runs) allow_run(member);
-      create_pod(member, make_open_state(now_, member), first);
+    } else if (first) {
+      create_pod(member, make_state(now_, member), true);  // held: open_pods
     } else {
-      create_pod(member, make_state(now_, member), first);  // closed: open_pods
+      if (!runs) allow_run(member);
+      auto state = make_open_state(now_, member);
+      state.held = false;
+      create_pod(member, std::move(state), false);
     }
   }
 
@@ -169,17 +175,31 @@ class MemberEnsurer {
     records_.steps.push_back(NoteVersion{member.name, member.record->uid, *now_.target->version});
   }
 
-  // Data that goes with its Pod leaves nothing behind by which a Pod that ran could be told from
-  // one that never was. So these Pods are made closed, in which state the launch guard starts
-  // nothing; when all of them are there, the records say that they may run, and only then they are
-  // opened. From there on a Pod that is missing is a loss.
+  // First Pods are made held, in which state the launch guard starts nothing; when they are there,
+  // the records say that they may run, and only then they are opened. Where data goes with the Pod,
+  // all Pods of a formation have to be there first: from there on one that is missing is a loss.
   void open_pods() {
+    if (now_.hibernates()) return;
+    const bool bound = now_.target->storage.empty_dir && !now_.formed;
+    if (bound && !prepared()) return;
     for (const auto* member : current_) {
-      if (!member->record->spec.run) allow_run(*member);
+      if (!member->pod || member->pod->deleting || !member->record || member->record->deleting ||
+          has_left(now_, *member))
+        continue;
+      if (!member->may_run()) {
+        if (member->is_stopped() || !can_be_allowed(*member)) continue;
+        allow_run(*member);
+      }
       auto state = make_open_state(now_, *member);
-      if (state.formation_open && !member->pod->formation_open)
+      state.held = false;
+      const bool closed = bound && state.formation_open && !member->pod->formation_open;
+      if (member->pod->held || closed)
         opened_.steps.push_back(UpdatePodState{member->pod->name, member->pod->uid, state});
     }
+  }
+
+  bool can_be_allowed(const Member& member) const {
+    return !now_.target->storage.claim || (member.claim && !member.claim->deleting);
   }
 
   void allow_run(const Member& member) {

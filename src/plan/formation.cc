@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "api/names.h"
+#include "plan/floor.h"
 
 namespace quorate::plan {
 
@@ -76,7 +77,7 @@ api::Identity known_identity(const Situation& now, const Member& member, const F
                  identity.member_id == member.answer->member_id;
   identity.started = identity.started || answers;
   identity.removed = identity.removed || has_left(now, member);
-  return identity;
+  return raise_floor(now, member, std::move(identity));
 }
 
 bool has_left(const Situation& now, const Member& member) {

@@ -29,7 +29,7 @@ struct OperatorFacts {
   api::EtcdVersion default_version;
   std::string default_repository;
   std::string launch_image;    // that holds quorate-launch
-  std::string cluster_domain;  // of Services' full names; empty: certificates do without
+  std::string cluster_domain = {};  // of Services' full names; empty: certificates do without
   // How old an answer may be to count as what is: longer than from one question to the next.
   Duration answers_good_for = std::chrono::seconds(60);
 };
@@ -109,6 +109,7 @@ struct PodFacts {
   std::optional<api::Identity> identity;
   bool first_pod = false;  // annotation: made for a volume that had never been in a Pod
   bool formation_open = false;
+  bool held = false;            // annotation: etcd is not started yet
   std::string initial_cluster;  // annotation: its fingerprint (pods.h)
   std::string rendered;         // annotation: fingerprint of its description
   // Annotation: how often its container had restarted when its image was changed in place.
@@ -205,6 +206,14 @@ struct MemberAnswer {
   std::optional<std::int64_t> keys;
 };
 
+// The highest entry that a member ever said it had applied, in whichever Pod it was.
+struct AppliedFacts {
+  Ordinal ordinal;
+  ClusterId cluster_id;  // as whom it said so
+  MemberId member_id;
+  RaftIndex applied;
+};
+
 // A write of ours that was refused or failed, the last time it was tried.
 struct Refusal {
   std::string object;  // Pod c-0
@@ -226,6 +235,7 @@ struct Observation {
   std::vector<PodFacts> pods;
   std::vector<SharedFacts> shared;
   std::vector<MemberAnswer> answers;  // at most one a member: the newest
+  std::vector<AppliedFacts> applied;  // at most one a member
   // Addresses that the EndpointSlices of the client Service hold; absent = not looked at.
   std::optional<std::vector<std::string>> endpoints;
   std::vector<Refusal> refusals;

@@ -134,6 +134,7 @@ PodState make_state(const Situation& now, const Member& member, const FormedProo
   const bool settled = now.formed && member.pod && (member.identity.started || !now.roster);
   if (!settled) state.initial_cluster = initial_cluster(now);
   state.identity = now.formed || proof ? known_identity(now, member, proof) : member.identity;
+  state.held = member.record && !member.may_run() && !member.is_stopped();
   return state;
 }
 
@@ -144,7 +145,7 @@ PodState make_open_state(const Situation& now, const Member& member) {
 }
 
 bool shows(const PodFacts& pod, const PodState& state) {
-  return pod.formation_open == state.formation_open &&
+  return pod.formation_open == state.formation_open && pod.held == state.held &&
          (!state.initial_cluster ||
           pod.initial_cluster == initial_cluster_fingerprint(*state.initial_cluster)) &&
          pod.identity.value_or(api::Identity{}) == state.identity;

@@ -28,7 +28,8 @@ enum class Difference {
 // It can be as declared only with a new Pod, and its data would go with the old one.
 [[nodiscard]] bool must_be_replaced(const Situation& now, const Member& member);
 
-// What the launch guard is told: all that is known, and that the formation is closed.
+// What the launch guard is told: all that is known, that the formation is closed, and, until its
+// record says that the member may run, that nothing is to be started.
 [[nodiscard]] PodState make_state(const Situation& now, const Member& member,
                                   const FormedProof* proof = nullptr);
 // The same with the formation open, if it may be: only while nobody, neither what is written down

@@ -84,7 +84,8 @@ PodFacts any_pod() {
   pod.identity = maybe([&] { return any_identity(pod.ordinal); });
   pod.first_pod = any_flag();
   pod.formation_open = any_flag();
-  pod.rendered = pick<std::string>({api::any_word(), "3.6.15-0-0", "3.6.16-1-1", "--"});
+  pod.held = any_flag();
+  pod.rendered = pick<std::string>({api::any_word(), "3.6.15-0-0-0", "3.6.16-1-1-1", "---"});
   pod.reimaged_at = maybe([] { return std::int64_t{any_number(-1, 3)}; });
   pod.serving = any_flag();
   pod.voter = any_flag();

@@ -120,6 +120,8 @@ TEST(Resize, TellsTheNewMemberWhoIsThere) {
   EXPECT_EQ(pod->state.initial_cluster,
             "c-0=https://c-0.c-peer.n.svc:2380,c-1=https://c-1.c-peer.n.svc:2380");
   EXPECT_FALSE(pod->state.formation_open);
+  EXPECT_TRUE(pod->state.held) << "until its record says that it may run";
+  EXPECT_TRUE(pod->first_pod);
   EXPECT_EQ(pod->state.identity.cluster_id, World::kClusterId);
   EXPECT_EQ(pod->state.identity.member_id, World::member_id(Ordinal(1)));
   EXPECT_FALSE(pod->voter);

@@ -79,6 +79,7 @@ struct AllowRun {
 // later; the rest is fixed for the life of the Pod and is what `rendered` is the fingerprint of.
 struct PodState {
   bool formation_open = false;
+  bool held = false;  // nothing may start with an empty log yet, wherever it would join
   std::optional<std::string> initial_cluster;  // absent: what the Pod was told stays
   api::Identity identity;
   friend bool operator==(const PodState&, const PodState&) = default;

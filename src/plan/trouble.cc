@@ -24,7 +24,8 @@ std::optional<api::LaunchReport> guard_report(const Member& member) {
 
 bool guard_misses_data(const Member& member) {
   auto report = guard_report(member);
-  return report && (report->code == launch::kExitLost || report->code == launch::kExitUnsure);
+  return report && (report->code == launch::kExitLost || report->code == launch::kExitUnsure ||
+                    report->code == launch::kExitDamaged);
 }
 
 namespace {
@@ -43,6 +44,8 @@ std::string_view guard_code(launch::ExitCode code) {
       return "EtcdCannotStart";
     case launch::kExitHeld:
       return "MemberHeld";
+    case launch::kExitDamaged:
+      return "LogDamaged";
   }
   return "LaunchRefused";
 }

@@ -140,6 +140,7 @@ bool World::on(const CreatePod& step) {
   facts.identity = step.state.identity;
   facts.first_pod = step.first_pod;
   facts.formation_open = step.state.formation_open;
+  facts.held = step.state.held;
   facts.initial_cluster = initial_cluster_fingerprint(step.state.initial_cluster.value());
   facts.rendered = step.rendered;
   facts.voter = step.voter;
@@ -174,6 +175,7 @@ bool World::on(const UpdatePodState& step) {
   if (!there || there->uid != step.pod_uid) return false;
   there->identity = step.state.identity;
   there->formation_open = step.state.formation_open;
+  there->held = step.state.held;
   if (step.state.initial_cluster)
     there->initial_cluster = initial_cluster_fingerprint(*step.state.initial_cluster);
   return true;

@@ -104,8 +104,8 @@ void World::run_pods() {
   for (auto& one : seen.pods) {
     if (one.deleting || one.etcd.terminated || one.etcd.waiting) continue;
     if (one.phase == PodPhase::kFailed || one.phase == PodPhase::kSucceeded) continue;
-    bool held = !one.formation_open && !one.identity->cluster_id && !one.etcd.running;
-    if (held) continue;  // by the launch guard
+    bool held = one.held || (!one.formation_open && !one.identity->cluster_id);
+    if (held && !one.etcd.running) continue;  // by the launch guard
     one.phase = PodPhase::kRunning;
     if (one.reimaged_at && one.etcd.restarts <= *one.reimaged_at) ++one.etcd.restarts;
     one.etcd.running = true;

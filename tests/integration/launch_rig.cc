@@ -41,10 +41,8 @@ std::vector<std::string> LaunchedMember::fixed_flags() const {
   return flags;
 }
 
-void LaunchedMember::start() {
-  std::vector<std::string> argv{launch_program(), "--", program};
-  for (const auto& flag : fixed_flags()) argv.push_back(flag);
-  std::map<std::string, std::string> environment{
+std::map<std::string, std::string> LaunchedMember::environment() const {
+  std::map<std::string, std::string> out{
       {"QUORATE_MEMBER", name()},
       {"QUORATE_CLUSTER_UID", "0b1c"},
       {"QUORATE_INCARNATION", "1"},
@@ -55,12 +53,25 @@ void LaunchedMember::start() {
       {"QUORATE_CLUSTER_ID", cluster_id},
       {"QUORATE_MEMBER_ID", member_id},
       {"QUORATE_INITIAL_CLUSTER", initial_cluster},
+      {"QUORATE_FIRST_POD", first_pod ? "true" : ""},
+      {"QUORATE_RAFT_FLOOR", raft_floor ? std::to_string(raft_floor) : ""},
       {"QUORATE_VOLUME", volume_},
       {"QUORATE_POD_FOLDER", pod_},
       {"QUORATE_TERMINATION_LOG", pod_ / "termination-log"}};
-  for (const auto& [name, value] : more_environment) environment[name] = value;
+  for (const auto& [name, value] : more_environment) out[name] = value;
+  return out;
+}
+
+void LaunchedMember::install() {
+  auto output = support::run({.argv = {launch_program(), "--install", pod_}, .env = environment()});
+  if (!output.ok()) throw support::FixtureError("install: " + output.err);
+}
+
+void LaunchedMember::start() {
+  std::vector<std::string> argv{launch_program(), "--", program};
+  for (const auto& flag : fixed_flags()) argv.push_back(flag);
   fs::remove(pod_ / "termination-log");
-  launch({.argv = std::move(argv), .env = std::move(environment)});
+  launch({.argv = std::move(argv), .env = environment()});
 }
 
 void LaunchedMember::start_unguarded(const char* state) {
@@ -78,6 +89,16 @@ void LaunchedMember::start_unguarded(const char* state) {
 void LaunchedMember::new_pod() {
   fs::remove_all(pod_);
   fs::create_directory(pod_);
+  first_pod = false;
+}
+
+void LaunchedMember::copy_volume(const fs::path& to) const {
+  fs::copy(volume_, to, fs::copy_options::recursive);
+}
+
+void LaunchedMember::put_back(const fs::path& copy) {
+  fs::remove_all(volume_);
+  fs::copy(copy, volume_, fs::copy_options::recursive);
 }
 
 void LaunchedMember::wipe_volume() {
@@ -114,6 +135,14 @@ support::Output LaunchedMember::etcdctl(const std::vector<std::string>& argument
   return support::run({.argv = std::move(argv), .env = {{"ETCDCTL_API", "3"}}});
 }
 
+std::uint64_t LaunchedMember::applied() const {
+  auto answer = etcdctl({"endpoint", "status", "--write-out=json"});
+  std::smatch index;
+  if (!std::regex_search(answer.out, index, std::regex(R"raw("raftAppliedIndex":([0-9]+))raw")))
+    throw support::FixtureError("no applied index in " + answer.out + answer.err);
+  return std::stoull(index[1]);
+}
+
 LaunchedCluster::LaunchedCluster(const std::string& version, int size) {
   std::string initial_cluster;
   for (int i = 0; i < size; ++i) {
@@ -142,6 +171,11 @@ void LaunchedCluster::tell_formed() {
     member->member_id = fmt::format("{:x}", std::stoull(ids[2]));
     member->started = true;
   }
+}
+
+void LaunchedCluster::tell_floors() {
+  for (auto& member : members_)
+    if (member->running()) member->raft_floor = member->applied();
 }
 
 }  // namespace quorate::test

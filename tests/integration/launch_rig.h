@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -25,16 +26,22 @@ class LaunchedMember : public support::ServerProcess {
   std::string cluster_id;
   std::string member_id;
   std::string initial_cluster;
+  bool first_pod = true;         // until new_pod()
+  std::uint64_t raft_floor = 0;  // 0: not known
   // What else differs from an ordinary start.
   std::vector<std::string> more_flags;
   std::map<std::string, std::string> more_environment;
   std::filesystem::path program;  // of etcd
 
+  void install();                           // the init container
   void start();                             // through quorate-launch
   void start_unguarded(const char* state);  // etcd itself, with the same flags
   void new_pod();                           // the Pod's folder is gone, the volume stays
   void wipe_volume();                       // everything on the volume
   void wipe_data();                         // etcd's data directory, the note stays
+  // What a snapshot of the volume does, and its return. To be called while nothing runs.
+  void copy_volume(const std::filesystem::path& to) const;
+  void put_back(const std::filesystem::path& copy);
 
   [[nodiscard]] std::string peer_url() const { return "http://" + peer_.text(); }
   [[nodiscard]] std::string client_url() const { return "http://" + client_.text(); }
@@ -46,11 +53,14 @@ class LaunchedMember : public support::ServerProcess {
   void wait_healthy();
   // Until it knows the cluster's version: whoever joins asks for it.
   void wait_for_cluster_version() const;
+  // What it says that it has applied.
+  [[nodiscard]] std::uint64_t applied() const;
   // etcdctl against this member alone.
   support::Output etcdctl(const std::vector<std::string>& arguments) const;
 
  private:
   [[nodiscard]] std::vector<std::string> fixed_flags() const;
+  [[nodiscard]] std::map<std::string, std::string> environment() const;
 
   support::Endpoint client_, peer_, metrics_;
   std::filesystem::path volume_, pod_, control_;
@@ -65,6 +75,9 @@ class LaunchedCluster {
   void start_all();  // and waits until they are healthy
   // As the operator does once a quorum has formed: cluster and member IDs reach every member.
   void tell_formed();
+  // As the operator does when it writes anyway: what each has applied becomes its floor.
+  void tell_floors();
+  [[nodiscard]] const std::filesystem::path& folder() const { return folder_.path(); }
 
  private:
   support::TempDir folder_;

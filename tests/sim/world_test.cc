@@ -71,6 +71,22 @@ TEST(World, ACrashAtAnySideEffectLeavesTheSameObjects) {
   }
 }
 
+// ---- What was found once ----
+
+// Its Pod and its whole disk were exchanged after etcd ran, and before an operator saw it answer:
+// it came up empty under its old ID, because nothing that was left said that it had run.
+TEST(World, AMemberThatNobodySawDoesNotComeBackOnAnotherDisk) {
+  auto trial = parse_replay(
+      R"({"scenario":"data","seed":4,"lengthMs":20000,"plan":[
+          {"kind":"deletePod","target":4,"atMs":1446},{"kind":"blankDisk","target":4,"atMs":3816}]})");
+  ASSERT_TRUE(trial.has_value()) << trial.error().text();
+  for (const auto blanked : {3816ms, 3000ms, 2400ms, 1446ms}) {
+    trial->plan.faults.back().at = blanked;
+    const auto outcome = run(*trial);
+    EXPECT_TRUE(outcome.violations.empty()) << text(*trial, outcome);
+  }
+}
+
 // ---- The same again ----
 
 Trial telling_trial() {

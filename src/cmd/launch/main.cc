@@ -1,6 +1,6 @@
 // quorate-launch: decides whether etcd may be started on a data directory, then becomes it.
 //
-//   quorate-launch --install FOLDER       copies itself there (init container)
+//   quorate-launch --install FOLDER       copies itself there and marks the volume (init container)
 //   quorate-launch -- PROGRAM FLAGS...    judges, notes, and executes etcd
 //
 // docs/launch.md is the contract: environment, notes, exit codes, messages, and why it is safe.
@@ -20,6 +20,7 @@
 #include "datadir/environment.h"
 #include "datadir/files.h"
 #include "datadir/judge.h"
+#include "datadir/log.h"
 
 namespace quorate {
 namespace {
@@ -56,19 +57,24 @@ struct Places {
   std::string data_dir;
   std::string volume_note;
   std::string pod_note;
+  std::string restore_marker;
 };
 
 Places find_places(const Environment& environment) {
   auto volume = path_from(environment, launch::kEnvVolume, launch::kVolume) + "/";
   auto pod = path_from(environment, launch::kEnvPodFolder, launch::kPodFolder) + "/";
   return {volume + std::string(launch::kDataFolder), volume + std::string(launch::kNoteFile),
-          pod + std::string(launch::kNoteFile)};
+          pod + std::string(launch::kNoteFile), volume + std::string(launch::kRestoreMarker)};
 }
 
 Result<datadir::Facts> gather(const datadir::Told& told, const Places& places) {
   datadir::Facts facts;
   facts.told = told;
   TRY(facts.folder, datadir::look_at(places.data_dir));
+  if (facts.folder == datadir::Folder::kData) {
+    TRY(facts.log, datadir::read_log(places.data_dir));
+  }
+  TRY(facts.restoring, datadir::is_there(places.restore_marker));
   TRY(facts.volume_note, datadir::read_note(places.volume_note));
   TRY(facts.pod_note, datadir::read_note(places.pod_note));
   return facts;
@@ -82,11 +88,24 @@ Result<void> write_if_new(const std::string& path, const std::optional<datadir::
 
 // Puts on disk that etcd is about to run, before it does. A crash after any of these writes is
 // safe: the folder that was made and each note alone lead to the same start again (docs/launch.md).
-Result<void> note_start(const datadir::Facts& facts, const datadir::Start& start,
+Result<void> note_start(const datadir::Facts& facts, const datadir::Note& note,
                         const Places& places) {
-  if (start.prepare) TRY(datadir::prepare(places.data_dir));
-  TRY(write_if_new(places.volume_note, facts.volume_note, start.note));
-  return write_if_new(places.pod_note, facts.pod_note, start.note);
+  // What the note says of the log has to be as durable as the note.
+  if (facts.log) TRY(datadir::sync_file(facts.log->tail));
+  TRY(write_if_new(places.volume_note, facts.volume_note, note));
+  return write_if_new(places.pod_note, facts.pod_note, note);
+}
+
+// The same for one that is held: from then on the volume is known again in whatever Pod.
+Result<void> mark(const datadir::Facts& facts, const datadir::Note& note, const Places& places) {
+  TRY(datadir::prepare(places.data_dir));
+  return note_start(facts, note, places);
+}
+
+Result<void> prepare_start(const datadir::Facts& facts, const datadir::Start& start,
+                           const Places& places) {
+  if (start.clear) TRY(datadir::clear_leftovers(places.data_dir));
+  return start.prepare ? mark(facts, start.note, places) : note_start(facts, start.note, places);
 }
 
 [[noreturn]] void become(const std::vector<std::string>& command, const Environment& environment) {
@@ -109,14 +128,17 @@ int launch_etcd(const std::vector<std::string>& given, const Environment& enviro
   if (!facts) return refuse(environment, {launch::kExitUnreadable, facts.error().text(), true});
 
   auto verdict = datadir::judge(*facts);
-  if (const auto* refusal = std::get_if<datadir::Refusal>(&verdict))
+  if (const auto* refusal = std::get_if<datadir::Refusal>(&verdict)) {
+    if (refusal->mark)
+      if (auto marked = mark(*facts, *refusal->mark, places); !marked) say(marked.error().text());
     return refuse(environment, *refusal);
+  }
   const auto& start = std::get<datadir::Start>(verdict);
   auto command = datadir::make_command(given, *told, start, places.data_dir);
   if (!command)
     return refuse(environment, {launch::kExitMisconfigured, command.error().text(), true});
 
-  if (auto noted = note_start(*facts, start, places); !noted) {
+  if (auto noted = prepare_start(*facts, start, places); !noted) {
     // On data that is there the notes only repeat what the operator says: a full disk is no reason
     // to keep a member down.
     if (start.prepare)
@@ -126,7 +148,27 @@ int launch_etcd(const std::vector<std::string>& given, const Environment& enviro
   become(*command, datadir::etcd_environment(environment));
 }
 
-int install(const std::string& folder) {
+// In the init container, before etcd's image is even there: a volume on which nothing is gets its
+// mark, so that a Pod that never gets to start etcd leaves one that the next Pod knows again. What
+// speaks against a start is left for etcd's container to say.
+void mark_volume(const Environment& environment) {
+  auto told = datadir::read_told(environment);
+  if (!told) return;
+  auto places = find_places(environment);
+  auto facts = gather(*told, places);
+  if (!facts || facts->folder == datadir::Folder::kData) return;
+  auto verdict = datadir::judge(*facts);
+  const datadir::Note* note = nullptr;
+  if (const auto* start = std::get_if<datadir::Start>(&verdict)) {
+    note = &start->note;
+  } else if (const auto& refusal = std::get<datadir::Refusal>(verdict); refusal.mark) {
+    note = &*refusal.mark;
+  }
+  if (!note) return;
+  if (auto marked = mark(*facts, *note, places); !marked) say(marked.error().text());
+}
+
+int install(const std::string& folder, const Environment& environment) {
   constexpr std::size_t kLimit = std::size_t{256} << 20;
   auto program = datadir::read_whole("/proc/self/exe", kLimit);
   if (!program) {
@@ -135,13 +177,17 @@ int install(const std::string& folder) {
   }
   auto written =
       datadir::write_durably(folder + "/" + std::string(launch::kProgram), *program, 0755);
-  if (written) return 0;
-  say(written.error().text());
-  return launch::kExitUnreadable;
+  if (!written) {
+    say(written.error().text());
+    return launch::kExitUnreadable;
+  }
+  mark_volume(environment);
+  return 0;
 }
 
 int run(const std::vector<std::string>& arguments, const Environment& environment) {
-  if (arguments.size() == 2 && arguments[0] == "--install") return install(arguments[1]);
+  if (arguments.size() == 2 && arguments[0] == "--install")
+    return install(arguments[1], environment);
   if (arguments.size() >= 2 && arguments[0] == "--")
     return launch_etcd({arguments.begin() + 1, arguments.end()}, environment);
   say("usage: quorate-launch --install FOLDER | quorate-launch -- PROGRAM FLAGS...");

@@ -20,8 +20,22 @@ std::string digest_of(std::string_view bytes) {
 datadir::Folder DataDir::folder() const {
   if (foreign) return datadir::Folder::kOther;
   if (formed) return datadir::Folder::kData;
-  if (database_file || orphan) return datadir::Folder::kNoLog;
+  if (orphan) return datadir::Folder::kOther;
+  if (database_file) return datadir::Folder::kNoLog;
   return prepared ? datadir::Folder::kPrepared : datadir::Folder::kEmpty;
+}
+
+std::optional<datadir::Log> DataDir::log() const {
+  if (folder() != datadir::Folder::kData) return std::nullopt;
+  datadir::Log out;
+  out.cluster_id = formed->cluster.value();
+  out.member_id = formed->member.value();
+  out.last_term = formed->log.last().term;
+  out.last_index = formed->log.last_index();
+  out.commit = formed->hard.commit;
+  out.snapshot = formed->log.first_index() - 1;
+  if (damage == Damage::kLog) out.damage = "at byte 0: the checksum is wrong";
+  return out;
 }
 
 std::optional<std::string> DataDir::database_bytes() const {

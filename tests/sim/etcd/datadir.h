@@ -67,6 +67,7 @@ struct DataDir {
 
   // What the launch guard sees.
   datadir::Folder folder() const;
+  std::optional<datadir::Log> log() const;
   // The bytes of member/snap/db as they would be copied off the disk, without a digest.
   std::optional<std::string> database_bytes() const;
 };

@@ -149,7 +149,7 @@ TEST_P(SimDataFacts, E4AFailedRestoreLeavesAFolderThatStarts) {
 
   TestMember& restored = cluster.add_member();
   EXPECT_FALSE(restore_snapshot(restored.volume(), bytes, restore_of(restored)));
-  EXPECT_EQ(restored.volume().data.folder(), datadir::Folder::kNoLog);
+  EXPECT_EQ(restored.volume().data.folder(), datadir::Folder::kOther);
 
   restored.set_initial_cluster(alone(restored), "new");
   restored.start();

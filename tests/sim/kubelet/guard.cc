@@ -16,6 +16,8 @@ Result<datadir::Facts> gather(datadir::Told told, const Disk& volume, const Disk
   datadir::Facts facts;
   facts.told = std::move(told);
   facts.folder = volume->data.folder();
+  facts.log = volume->data.log();
+  facts.restoring = volume->files.contains(std::string(launch::kRestoreMarker));
   TRY(facts.volume_note, read_note(volume));
   TRY(facts.pod_note, read_note(pod_folder));
   return facts;
@@ -41,9 +43,16 @@ std::optional<GuardRun::Outcome> GuardRun::step() {
     case Next::kPodNote:
       return write_note(input_.pod_folder, facts_->pod_note, Next::kExecute);
     case Next::kExecute:
+      if (refusal_) return refuse(*refusal_);
       return Executes{command_, datadir::etcd_environment(input_.environment)};
   }
   return std::nullopt;
+}
+
+void GuardRun::mark() {
+  if (input_.volume->data.folder() == datadir::Folder::kData) return;
+  while (next_ != Next::kExecute)
+    if (step()) return;
 }
 
 std::optional<GuardRun::Outcome> GuardRun::judge() {
@@ -54,7 +63,13 @@ std::optional<GuardRun::Outcome> GuardRun::judge() {
   facts_ = std::move(*facts);
 
   auto verdict = datadir::judge(*facts_);
-  if (const auto* refusal = std::get_if<datadir::Refusal>(&verdict)) return refuse(*refusal);
+  if (const auto* refusal = std::get_if<datadir::Refusal>(&verdict)) {
+    if (!refusal->mark) return refuse(*refusal);
+    refusal_ = *refusal;
+    start_ = datadir::Start{datadir::StartState::kNew, *refusal->mark, true, false};
+    next_ = Next::kPrepare;
+    return std::nullopt;
+  }
   start_ = std::get<datadir::Start>(verdict);
   const auto data_dir = std::string(launch::kVolume) + "/" + std::string(launch::kDataFolder);
   auto command = datadir::make_command(input_.given, *told, *start_, data_dir);
@@ -68,6 +83,7 @@ std::optional<GuardRun::Outcome> GuardRun::prepare() {
   if (!takes_writes(input_.volume))
     return refuse({launch::kExitUnreadable, "make member/snap: no space left on device", false});
   input_.volume->data.prepared = true;
+  if (start_->clear) input_.volume->data.database_file = false;
   next_ = Next::kVolumeNote;
   return std::nullopt;
 }

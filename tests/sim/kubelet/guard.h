@@ -37,6 +37,9 @@ class GuardRun {
   // asked.
   std::optional<Outcome> step();
 
+  // As in the init container: a volume without data is marked as for a start, and nothing starts.
+  void mark();
+
   // A disk that it needs does not answer: the next step takes as long as that
   // lasts.
   [[nodiscard]] bool hangs() const { return input_.volume->stalled || input_.pod_folder->stalled; }
@@ -58,6 +61,7 @@ class GuardRun {
   Next next_ = Next::kJudge;
   std::optional<datadir::Facts> facts_;
   std::optional<datadir::Start> start_;
+  std::optional<datadir::Refusal> refusal_;  // held: it is said when the volume is marked
   std::vector<std::string> command_;
 };
 

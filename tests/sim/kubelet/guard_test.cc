@@ -20,6 +20,7 @@ datadir::Environment environment(std::string_view formation, std::string_view st
           variable(launch::kEnvStarted, started),
           variable(launch::kEnvClusterId, started.empty() ? "" : "abc"),
           variable(launch::kEnvMemberId, started.empty() ? "" : "def"),
+          variable(launch::kEnvFirstPod, launch::kFirstPodTrue),
           variable(launch::kEnvInitialCluster, "c-0=http://c-0.c-peer.default.svc:2380")};
 }
 

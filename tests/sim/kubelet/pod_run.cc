@@ -302,8 +302,12 @@ void PodRun::install(const std::string& name, std::uint64_t run) {
   const auto delay = node_.between(Duration(0), 10 * node_.options().step_most);
   node_.after(delay, [this, name, run, alive = std::weak_ptr<int>(alive_)] {
     if (alive.expired() || !is_current(name, run)) return;
-    const auto folder = mounted_at(*pod_.find_container(name), launch::kPodFolder);
+    const auto& spec = *pod_.find_container(name);
+    const auto folder = mounted_at(spec, launch::kPodFolder);
     folder->files[std::string(launch::kProgram)] = "program";
+    const auto volume = mounted_at(spec, launch::kVolume);
+    if (auto variables = environment(spec); variables && volume && !volume->stalled)
+      GuardRun({{std::string(api::kEtcdProgram)}, std::move(*variables), volume, folder}).mark();
     ended(name, run, {});
   });
 }

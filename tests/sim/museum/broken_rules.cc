@@ -40,10 +40,13 @@ void drop_steps(Finding& finding) {
 Finding ensure_new_for_ever(const Situation& now) {
   auto finding = plan::ensure(now);
   edit_steps<plan::CreatePod>(finding, [](plan::CreatePod& step) {
+    step.first_pod = true;
+    step.state.held = false;
     step.state.formation_open = true;
     step.state.identity.cluster_id.reset();
     step.state.identity.member_id.reset();
     step.state.identity.started = false;
+    step.state.identity.raft_floor.reset();
   });
   drop_steps<plan::UpdatePodState>(finding);
   return finding;

@@ -81,8 +81,9 @@ Scenario make_operators() {
 }
 
 Scenario make_data() {
-  auto out = form_as("data", "as form, and disks are emptied and damaged");
-  for (auto kind : {FaultKind::kWipe, FaultKind::kWipeAndKill, FaultKind::kCorruptLog})
+  auto out = form_as("data", "as form, and disks are emptied, exchanged and damaged");
+  for (auto kind :
+       {FaultKind::kWipe, FaultKind::kWipeAndKill, FaultKind::kBlankDisk, FaultKind::kCorruptLog})
     out.faults.push_back(kind);
   return out;
 }
