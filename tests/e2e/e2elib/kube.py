@@ -121,8 +121,9 @@ class Cluster:
         found = self.object or {}
         status = found.get("status", {})
         ready = next((c for c in status.get("conditions", []) if c["type"] == "Ready"), {})
+        staying = [pod for pod in self.pods.values() if not pod.metadata.deletion_timestamp]  # a dead node's Pods are never quite gone
         held = (ready.get("status") == "True" and status.get("observedGeneration") == found["metadata"]["generation"]
-                and len(self.pods) == len(self.records) == replicas == status.get("readyReplicas"))
+                and len(staying) == len(self.records) == replicas == status.get("readyReplicas"))
         return held, self.describe()
 
     def wait_until_settled(self, replicas, seconds=120):

@@ -33,6 +33,14 @@ def make(path):
                     (folder / setting).write_text((folder.parent / setting).read_text())
 
 
+def weigh(path, processes):
+    """Gives the group as much of the processors as so many processes outside of it have. Without that all of it counts as one."""
+    for mount, kind in hierarchies():
+        for file, value in (("cpu.shares", 1024 * processes), ("cpu.weight", min(10000, 100 * processes))):
+            if (mount / path / file).exists() and (kind == "cgroup") == (file == "cpu.shares"):
+                (mount / path / file).write_text(str(value))
+
+
 def _delegate(folder):
     try:
         for controller in (folder / "cgroup.controllers").read_text().split():

@@ -52,6 +52,7 @@ def up(instance, count, archives=()):
         preloaded = [images.pause_image_file(), images.etcd_image(etcd_version), *archives]
         certificates.make_all(instance)
         cgroups.make(instance.cgroup)
+        cgroups.weigh(instance.cgroup, 5 * (count + 1))
         plane = Plane(instance)
         plane.up()
         say(f"control plane ready after {time.monotonic() - begun:.1f} s")

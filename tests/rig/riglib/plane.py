@@ -11,6 +11,7 @@ from .run import in_net, run, wait_for
 here = pathlib.Path(__file__).resolve().parent
 volume_driver = "quorate.io/disk"
 node_monitor_grace = "16s"
+toleration = 20  # seconds that Pods stay on a node that is not heard, unless they say otherwise; Kubernetes' own default is 300
 
 audit_policy = {
     "apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"],
@@ -61,6 +62,7 @@ class Plane(Place):
                  f"--client-ca-file={pki}/ca.crt", f"--tls-cert-file={pki}/server.crt", f"--tls-private-key-file={pki}/server.key",
                  "--service-account-issuer=https://kubernetes.default.svc", f"--service-account-key-file={pki}/sa.key",
                  f"--service-account-signing-key-file={pki}/sa.key", f"--service-cluster-ip-range={service_range}",
+                 f"--default-not-ready-toleration-seconds={toleration}", f"--default-unreachable-toleration-seconds={toleration}",
                  "--kubelet-preferred-address-types=InternalIP", f"--kubelet-client-certificate={pki}/apiserver-kubelet.crt",
                  f"--kubelet-client-key={pki}/apiserver-kubelet.key", f"--audit-policy-file={self.instance.folder}/configuration/audit.json",
                  f"--audit-log-path={self.instance.audit_log}", "--audit-log-maxsize=1000"),
