@@ -55,6 +55,7 @@ struct RecordFacts {
   WallTime created;
   api::MemberSpec spec;
   api::MemberStatus status;
+  std::string added;  // annotation: labels and annotations at people's wish (api/metadata.h)
 };
 
 enum class ClaimPhase { kPending, kBound, kLost };
@@ -71,6 +72,7 @@ struct ClaimFacts {
   ClaimPhase phase = ClaimPhase::kPending;
   std::optional<api::Quantity> requested;
   std::optional<api::Quantity> capacity;
+  std::string added;  // annotation
 };
 
 enum class PodPhase { kPending, kRunning, kSucceeded, kFailed, kUnknown };
@@ -110,6 +112,7 @@ struct PodFacts {
   bool formation_open = false;
   std::string initial_cluster;  // annotation: its fingerprint (pods.h)
   std::string rendered;         // annotation: fingerprint of its description
+  std::string added;            // annotation
   bool voter = false;           // labels
   bool serving = false;
 
@@ -158,6 +161,7 @@ struct SharedFacts {
   std::optional<Uid> cluster_uid;  // label
   bool deleting = false;
   std::string rendered;                         // annotation: fingerprint of its description
+  std::string added;                            // annotation
   bool drifted = false;                         // an owned field is no longer as we rendered it
   std::optional<CertificateFacts> certificate;  // of TLS Secrets that hold a usable one
 };

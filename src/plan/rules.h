@@ -21,8 +21,10 @@ namespace quorate::plan {
 [[nodiscard]] Finding promote(const Situation& now);
 [[nodiscard]] Finding resize(const Situation& now);
 
-// Parts of `ensure`: what all members share, and the objects of each member.
+// Parts of `ensure`: what all members share, the objects of each member, and what people want to
+// find on them.
 [[nodiscard]] Finding ensure_shared(const Situation& now);
 [[nodiscard]] Finding ensure_members(const Situation& now);
+[[nodiscard]] Finding ensure_metadata(const Situation& now);
 
 }  // namespace quorate::plan
