@@ -6,7 +6,11 @@
 #include <vector>
 
 #include "api/names.h"
+#include "api/placement.h"
+#include "api/pod_template.h"
+#include "api/services.h"
 #include "api/span.h"
+#include "api/text_table.h"
 #include "api/version.h"
 #include "base/ids.h"
 #include "base/time.h"
@@ -32,6 +36,8 @@ struct ImageSpec {
 struct ClaimStorage {
   Quantity size = Quantity::of(kDefaultStorageSize);
   std::optional<std::string> storage_class_name;  // absent: the cluster's default class
+  MetadataSpec metadata = {};
+  std::optional<LabelSelector> selector = {};  // of volumes that exist already
   friend bool operator==(const ClaimStorage&, const ClaimStorage&) = default;
 };
 
@@ -79,6 +85,12 @@ struct ResourcesSpec {
   friend bool operator==(const ResourcesSpec&, const ResourcesSpec&) = default;
 };
 
+// How many members may be down at once when people or nodes ask for it.
+struct DisruptionBudgetSpec {
+  bool enabled = true;
+  friend bool operator==(const DisruptionBudgetSpec&, const DisruptionBudgetSpec&) = default;
+};
+
 // What is done when members do not come back.
 struct RecoverySpec {
   Span replace_after = kDefaultReplaceAfter;
@@ -93,9 +105,19 @@ struct TlsSide {
   friend bool operator==(const TlsSide&, const TlsSide&) = default;
 };
 
+enum class ClientAuthentication { kMutual, kServerOnly };
+
+struct ClientTls {
+  TlsMode mode = TlsMode::kManaged;
+  ClientAuthentication authentication = ClientAuthentication::kMutual;
+  bool on() const { return mode != TlsMode::kDisabled; }
+  bool mutual() const { return on() && authentication == ClientAuthentication::kMutual; }
+  friend bool operator==(const ClientTls&, const ClientTls&) = default;
+};
+
 struct TlsSpec {
   TlsSide peer;
-  TlsSide client;
+  ClientTls client;
   friend bool operator==(const TlsSpec&, const TlsSpec&) = default;
 };
 
@@ -105,9 +127,16 @@ struct ClusterSpec {
   std::optional<EtcdVersion> version;  // absent: the operator's default, pinned at creation
   ImageSpec image;
   StorageSpec storage = {ClaimStorage{}, std::nullopt, {}};
+  TextTable options;  // flags of etcd
   ResourcesSpec resources;
+  PlacementSpec placement;
+  PodTemplate pod_template;
+  ServicesSpec services;
+  DisruptionBudgetSpec disruption_budget;
+  MetadataSpec additional_metadata;
   TlsSpec tls;
   RecoverySpec recovery;
+  Span progress_deadline = kDefaultProgressDeadline;
   bool paused = false;
   friend bool operator==(const ClusterSpec&, const ClusterSpec&) = default;
 };

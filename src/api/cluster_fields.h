@@ -2,6 +2,9 @@
 
 #include "api/cluster.h"
 #include "api/describe.h"
+#include "api/options.h"
+#include "api/placement_fields.h"
+#include "api/services_fields.h"
 
 // EtcdCluster, field by field: the one description of it.
 namespace quorate::api {
@@ -27,6 +30,12 @@ template <>
 struct EnumNames<TlsMode> {
   static constexpr std::array kNames{std::pair{TlsMode::kManaged, std::string_view("Managed")},
                                      std::pair{TlsMode::kDisabled, std::string_view("Disabled")}};
+};
+template <>
+struct EnumNames<ClientAuthentication> {
+  static constexpr std::array kNames{
+      std::pair{ClientAuthentication::kMutual, std::string_view("Mutual")},
+      std::pair{ClientAuthentication::kServerOnly, std::string_view("ServerOnly")}};
 };
 template <>
 struct EnumNames<ConditionStatus> {
@@ -70,7 +79,10 @@ inline constexpr std::array kClaimRules{
             "(!has(self.storageClassName) || self.storageClassName == oldSelf.storageClassName)",
             "storageClassName cannot be changed: volumes do not move between classes"},
     CelRule{"quantity(string(self.size)).compareTo(quantity(string(oldSelf.size))) >= 0",
-            "size cannot shrink: a volume only grows"}};
+            "size cannot shrink: a volume only grows"},
+    CelRule{"has(self.selector) == has(oldSelf.selector) && "
+            "(!has(self.selector) || self.selector == oldSelf.selector)",
+            "selector cannot be changed: claims keep the one that they were made with"}};
 
 template <class Visitor>
 void describe(Visitor& visit, const ClaimStorage*) {
@@ -84,6 +96,11 @@ void describe(Visitor& visit, const ClaimStorage*) {
                .text = "Storage class of the volumes. Absent: the cluster's default class.",
                .rule = &kStorageClassRule},
               &ClaimStorage::storage_class_name);
+  visit.field({.name = "metadata", .text = "Labels and annotations of the claims."},
+              &ClaimStorage::metadata);
+  visit.field({.name = "selector",
+               .text = "Which volumes that exist already the claims may take, by their labels."},
+              &ClaimStorage::selector);
   for (const auto& rule : kClaimRules) visit.rule(rule);
 }
 
@@ -178,6 +195,31 @@ void describe(Visitor& visit, const TlsSide*) {
   visit.rule({"self.mode == oldSelf.mode", "mode cannot be changed yet"});
 }
 
+inline constexpr std::array kClientTlsRules{
+    CelRule{"self.mode == oldSelf.mode", "mode cannot be changed yet"},
+    CelRule{"self.authentication == oldSelf.authentication",
+            "authentication cannot be changed yet"},
+    CelRule{"self.mode != 'Disabled' || self.authentication == 'Mutual'",
+            "authentication must not be ServerOnly if mode is Disabled: nobody is authenticated"}};
+
+template <class Visitor>
+void describe(Visitor& visit, const ClientTls*) {
+  visit.type("How connections of clients are secured.");
+  visit.field(
+      {.name = "mode",
+       .text = "`Managed`: TLS with an authority of this cluster alone, made and renewed by "
+               "the operator. `Disabled`: plain text.",
+       .defaulted = true},
+      &ClientTls::mode);
+  visit.field({.name = "authentication",
+               .text = "`Mutual`: clients show a certificate of the authority, as in the Secret "
+                       "for clients. `ServerOnly`: members alone do, and whoever reaches them can "
+                       "read, write and remove members.",
+               .defaulted = true},
+              &ClientTls::authentication);
+  for (const auto& rule : kClientTlsRules) visit.rule(rule);
+}
+
 template <class Visitor>
 void describe(Visitor& visit, const TlsSpec*) {
   visit.type("How connections are secured. Both kinds are, unless told otherwise.");
@@ -187,6 +229,33 @@ void describe(Visitor& visit, const TlsSpec*) {
                        "write and remove members.",
                .defaulted = true},
               &TlsSpec::client);
+}
+
+template <class Visitor>
+void describe(Visitor& visit, const DisruptionBudgetSpec*) {
+  visit.type("The PodDisruptionBudget of the voting members.");
+  visit.field({.name = "enabled",
+               .text = "Whether there is one. It keeps drains of nodes from stopping more members "
+                       "than the quorum can do without.",
+               .defaulted = true},
+              &DisruptionBudgetSpec::enabled);
+}
+
+template <class Visitor>
+void describe(Visitor& visit, const PodTemplate*) {
+  visit.type("What is merged over the Pods of members.");
+  visit.field({.name = "metadata", .text = "Labels and annotations of the Pods."},
+              &PodTemplate::metadata);
+  visit.field(
+      {.name = "spec",
+       .text = "Merged over the Pod as by kubectl patch (strategic merge): more containers, "
+               "init containers, volumes; env and volumeMounts of the container `etcd`; "
+               "dnsConfig, dnsPolicy, hostAliases, preemptionPolicy, runtimeClassName, "
+               "schedulerName, securityContext, serviceAccountName, "
+               "terminationGracePeriodSeconds. It cannot change what etcd is started with, "
+               "where its data is and where it is reached, nor give the Pod more rights. "
+               "What a field of EtcdCluster says is said there."},
+      &PodTemplate::spec);
 }
 
 template <class Visitor>
@@ -222,20 +291,46 @@ void describe(Visitor& visit, const ClusterSpec*) {
               &ClusterSpec::image);
   visit.field({.name = "storage", .text = "Where members keep their data.", .defaulted = true},
               &ClusterSpec::storage);
+  visit.field({.name = "options",
+               .text = "Flags of etcd by name, without dashes. Those that Quorate sets itself are "
+                       "refused; each is checked against the version that runs, and given to it "
+                       "under the name that it knows (`experimental-corrupt-check-time` or "
+                       "`corrupt-check-time`).",
+               .rule = &kOptionValueRule,
+               .max_items = kMaxOptions},
+              &ClusterSpec::options);
   visit.field({.name = "resources",
                .text = "CPU and memory of each member. A change rolls them.",
                .defaulted = true},
               &ClusterSpec::resources);
+  visit.flat(&ClusterSpec::placement);
+  visit.field({.name = "podTemplate", .text = "What is merged over the Pods of members."},
+              &ClusterSpec::pod_template);
+  visit.field({.name = "services", .text = "How the Services differ from the usual."},
+              &ClusterSpec::services);
+  visit.field({.name = "disruptionBudget",
+               .text = "The PodDisruptionBudget of the voting members.",
+               .defaulted = true},
+              &ClusterSpec::disruption_budget);
+  visit.field({.name = "additionalMetadata",
+               .text = "Labels and annotations on everything that is made for the cluster."},
+              &ClusterSpec::additional_metadata);
   visit.field({.name = "tls", .text = "How connections are secured.", .defaulted = true},
               &ClusterSpec::tls);
   visit.field({.name = "recovery",
                .text = "What is done when members do not come back.",
                .defaulted = true},
               &ClusterSpec::recovery);
+  visit.field({.name = "progressDeadline",
+               .text = "How long something may be waited for before the cluster counts as "
+                       "degraded.",
+               .defaulted = true},
+              &ClusterSpec::progress_deadline);
   visit.field({.name = "paused",
                .text = "The operator observes and reports, and does nothing.",
                .defaulted = true},
               &ClusterSpec::paused);
+  for (const auto& rule : option_rules()) visit.rule(rule);
 }
 
 template <class Visitor>

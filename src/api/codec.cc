@@ -168,6 +168,35 @@ bool decode(DecodeContext& context, const json::Value& in, MemberId& out) {
   return decode_hex_id(context, in, out);
 }
 
+bool decode(DecodeContext& context, const json::Value& in, TextTable& out) {
+  const auto* object = in.if_object();
+  if (!object) {
+    complain_type(context, in, "an object");
+    return false;
+  }
+  bool whole = true;
+  for (const auto& member : *object) {
+    PathStep step(context, member.key());
+    if (const auto* text = member.value().if_string()) {
+      out.set(member.key(), std::string(text->data(), text->size()));
+    } else {
+      complain_type(context, member.value(), "a string, in quotes");
+      whole = false;
+    }
+  }
+  return whole || context.lenient();
+}
+
+bool decode(DecodeContext& context, const json::Value& in, RawObject& out) {
+  if (!in.is_object()) {
+    complain_type(context, in, "an object");
+    return false;
+  }
+  // Nothing in it says nothing.
+  out.text = in.get_object().empty() ? "" : json::render_sorted(in);
+  return true;
+}
+
 // ---- Scalars out ----
 
 json::Value encode_value(bool value) { return json::Value(value); }
@@ -182,6 +211,13 @@ json::Value encode_value(const Uid& value) { return json::Value(value.value()); 
 json::Value encode_value(const Ordinal& value) { return json::Value(value.value()); }
 json::Value encode_value(const ClusterId& value) { return json::Value(value.text()); }
 json::Value encode_value(const MemberId& value) { return json::Value(value.text()); }
+json::Value encode_value(const TextTable& value) {
+  json::Object out;
+  for (const auto& [key, text] : value) out[key] = text;
+  return out;
+}
+
+json::Value encode_value(const RawObject& value) { return value.value(); }
 
 // ---- Whole objects ----
 
@@ -216,6 +252,13 @@ ClusterStatus decode_cluster_status(const json::Value& status) {
 }
 MemberStatus decode_member_status(const json::Value& status) {
   return decode_leniently<MemberStatus>(status, "status");
+}
+
+std::string canonical_text(const PlacementSpec& placement) {
+  return json::render_sorted(encode_value(placement));
+}
+std::string canonical_text(const ServicesSpec& services) {
+  return json::render_sorted(encode_value(services));
 }
 
 json::Value encode(const ClusterSpec& spec) { return encode_value(spec); }

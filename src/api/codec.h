@@ -17,6 +17,10 @@ namespace quorate::api {
 [[nodiscard]] Result<ClusterSpec> decode_cluster_spec(const json::Value& spec);
 [[nodiscard]] json::Value encode(const ClusterSpec& spec);
 
+// Equal for equal values: for fingerprints.
+[[nodiscard]] std::string canonical_text(const PlacementSpec& placement);
+[[nodiscard]] std::string canonical_text(const ServicesSpec& services);
+
 [[nodiscard]] ClusterStatus decode_cluster_status(const json::Value& status);
 [[nodiscard]] json::Value encode(const ClusterStatus& status);
 

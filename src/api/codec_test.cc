@@ -86,9 +86,10 @@ TEST(ClusterCodec, SaysAllThatIsWrong) {
 
 // Fields that come later are refused, not ignored.
 TEST(ClusterCodec, RefusesWhatItWouldNotHonour) {
-  for (const char* later : {R"({"options":{}})", R"({"auth":{}})", R"({"podTemplate":{}})",
+  for (const char* later : {R"({"bootstrap":{}})", R"({"auth":{}})", R"({"maintenance":{}})",
                             R"({"storage":{"claim":{},"retention":{"whenEmpty":"Delete"}}})",
-                            R"({"tls":{"client":{"authentication":"ServerOnly"}}})"})
+                            R"({"recovery":{"quorumLoss":"Manual"}})",
+                            R"({"tls":{"peer":{"authentication":"ServerOnly"}}})"})
     EXPECT_THAT(complaint(later), HasSubstr("there is no such field")) << later;
 }
 

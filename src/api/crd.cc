@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "api/flags.h"
 #include "api/schema.h"
 #include "json/yaml.h"
 
@@ -29,6 +30,24 @@ void put_rules(json::Object& schema, std::span<const CelRule> rules) {
 
 namespace {
 
+// As it is written between quotes.
+std::string escape_cel(std::string_view text) {
+  std::string out;
+  for (char c : text) {
+    if (c == '\\') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+void put_key_rule(json::Object& schema, const TextRule& keys) {
+  auto rule = fmt::format("self.all(key, size(key) <= {} && key.matches('{}'))", keys.max_length,
+                          escape_cel(keys.pattern));
+  auto message = fmt::format("every key must be {}", keys.words);
+  CelRule one{rule, message};
+  put_rules(schema, {&one, 1});
+}
+
 void put_quantity_rules(json::Object& schema, const About& about) {
   auto put = [&](const std::string& rule, const std::string& message) {
     CelRule one{rule, message};
@@ -49,16 +68,23 @@ void put_about(json::Object& schema, const About& about) {
   schema["description"] = about.text;
   if (about.minimum) schema["minimum"] = *about.minimum;
   if (about.maximum) schema["maximum"] = *about.maximum;
-  if (about.max_items) schema["maxItems"] = about.max_items;
+  // Elements of a list, values of a table.
+  json::Object* inside = nullptr;
+  if (about.max_items) {
+    const bool is_list = schema.contains("items");
+    schema[is_list ? "maxItems" : "maxProperties"] = about.max_items;
+    inside = &schema[is_list ? "items" : "additionalProperties"].as_object();
+  }
   if (!about.list_key.empty()) {
     schema["x-kubernetes-list-type"] = "map";
     schema["x-kubernetes-list-map-keys"] = json::Array{json::Value(about.list_key)};
   }
   if (about.rule) {
-    auto& text = about.max_items ? schema["items"].as_object() : schema;
+    auto& text = inside ? *inside : schema;
     text["pattern"] = about.rule->pattern;
     text["maxLength"] = about.rule->max_length;
   }
+  if (about.key_rule) put_key_rule(schema, *about.key_rule);
   put_quantity_rules(schema, about);
 }
 
@@ -177,9 +203,31 @@ json::Array make_columns(std::span<const Column> columns) {
   return out;
 }
 
-template <class Spec, class Status>
-json::Object make_object_schema(std::string_view text, json::Array rules) {
-  auto spec = SchemaOf<Spec>::make();
+// The rule on names of options says which is wrong.
+json::Object make_cluster_spec_schema() {
+  auto schema = SchemaOf<ClusterSpec>::make();
+  const auto& names = option_rules().front();
+  for (auto& rule : schema["x-kubernetes-validations"].as_array())
+    if (json::text_or(rule, "/rule", "") == names.rule)
+      rule.as_object()["messageExpression"] =
+          fmt::format("'{}: not ' + self.options.filter(name, !(name in {})).join(', ')",
+                      names.message, declared_flags_in_cel());
+  return schema;
+}
+
+// The target is a spec that was checked before it was taken up: it is not described once more.
+json::Object make_cluster_status_schema() {
+  auto schema = SchemaOf<ClusterStatus>::make();
+  auto& target = schema["properties"].as_object()["target"].as_object();
+  target = json::Object{{"type", "object"},
+                        {"description", target["description"]},
+                        {"x-kubernetes-preserve-unknown-fields", true},
+                        {"properties", json::Object{{"version", SchemaOf<EtcdVersion>::make()}}}};
+  return schema;
+}
+
+json::Object make_object_schema(std::string_view text, json::Object spec, json::Object status,
+                                json::Array rules) {
   json::Object schema{
       {"type", "object"},
       {"description", text},
@@ -190,7 +238,7 @@ json::Object make_object_schema(std::string_view text, json::Array rules) {
            {"kind", json::Object{{"type", "string"}}},
            {"metadata", json::Object{{"type", "object"}}},
            {"spec", std::move(spec)},
-           {"status", SchemaOf<Status>::make()},
+           {"status", std::move(status)},
        }},
   };
   if (!rules.empty()) schema["x-kubernetes-validations"] = std::move(rules);
@@ -232,14 +280,15 @@ std::vector<json::Value> make_crds() {
                      {"statusReplicasPath", ".status.replicas"},
                      {"labelSelectorPath", ".status.selector"}};
   return {
+      make_crd(kClusterKind,
+               make_object_schema("An etcd cluster.", make_cluster_spec_schema(),
+                                  make_cluster_status_schema(), make_cluster_rules()),
+               {{"status", json::Object()}, {"scale", std::move(scale)}}, kClusterColumns),
       make_crd(
-          kClusterKind,
-          make_object_schema<ClusterSpec, ClusterStatus>("An etcd cluster.", make_cluster_rules()),
-          {{"status", json::Object()}, {"scale", std::move(scale)}}, kClusterColumns),
-      make_crd(kMemberKind,
-               make_object_schema<MemberSpec, MemberStatus>(
-                   "The record of one member of an EtcdCluster. The operator writes it.", {}),
-               {{"status", json::Object()}}, kMemberColumns),
+          kMemberKind,
+          make_object_schema("The record of one member of an EtcdCluster. The operator writes it.",
+                             SchemaOf<MemberSpec>::make(), SchemaOf<MemberStatus>::make(), {}),
+          {{"status", json::Object()}}, kMemberColumns),
   };
 }
 

@@ -37,7 +37,7 @@ TEST(GeneratedFiles, AreThoseThatAreCommitted) {
 }
 
 TEST(Examples, AreValid) {
-  for (const char* name : {"cluster", "single"}) {
+  for (const char* name : {"cluster", "single", "tuned"}) {
     auto text = read(fmt::format("{}/examples/{}.yaml", QUORATE_SOURCE_DIR, name));
     auto document = json::parse_yaml(text);
     ASSERT_TRUE(document) << name << ": " << document.error().text();
@@ -90,6 +90,10 @@ void check_structural(const json::Value& schema, const std::string& path) {
   if (const auto* properties = object.if_contains("properties"))
     for (const auto& member : properties->as_object())
       check_structural(member.value(), path + "." + std::string(member.key()));
+  if (const auto* values = object.if_contains("additionalProperties")) {
+    EXPECT_TRUE(object.contains("maxProperties")) << path;
+    check_structural(*values, path + "{}");
+  }
   if (const auto* items = object.if_contains("items")) {
     EXPECT_TRUE(object.contains("maxItems")) << path;
     check_structural(*items, path + "[]");

@@ -9,7 +9,9 @@
 
 #include "api/describe.h"
 #include "api/identity.h"
+#include "api/pod_template.h"
 #include "api/span.h"
+#include "api/text_table.h"
 #include "api/validate.h"
 #include "api/version.h"
 #include "base/ids.h"
@@ -71,6 +73,8 @@ bool decode(DecodeContext& context, const json::Value& in, Uid& out);
 bool decode(DecodeContext& context, const json::Value& in, Ordinal& out);
 bool decode(DecodeContext& context, const json::Value& in, ClusterId& out);
 bool decode(DecodeContext& context, const json::Value& in, MemberId& out);
+bool decode(DecodeContext& context, const json::Value& in, TextTable& out);
+bool decode(DecodeContext& context, const json::Value& in, RawObject& out);
 
 // The field is not one of `known`: says so, and which was probably meant.
 void complain_unknown(DecodeContext& context, std::string_view field,

@@ -40,11 +40,12 @@ struct About {
   bool defaulted = false;  // absent means the value that it has in a value-initialized T
   std::optional<std::int64_t> minimum{};
   std::optional<std::int64_t> maximum{};
-  const TextRule* rule = nullptr;
-  std::size_t max_items = 0;        // of a list; 0: no list
-  std::string_view list_key{};      // its elements are told apart by this field
-  bool positive = false;            // of a quantity
-  std::optional<Bytes> at_least{};  // of a quantity
+  const TextRule* rule = nullptr;      // of a text; of each in a list or table
+  const TextRule* key_rule = nullptr;  // of the keys of a table
+  std::size_t max_items = 0;           // of a list or table; 0: neither
+  std::string_view list_key{};         // its elements are told apart by this field
+  bool positive = false;               // of a quantity
+  std::optional<Bytes> at_least{};     // of a quantity
 };
 
 // Visits nothing: for asking whether a type is described.

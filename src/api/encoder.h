@@ -7,7 +7,9 @@
 
 #include "api/describe.h"
 #include "api/identity.h"
+#include "api/pod_template.h"
 #include "api/span.h"
+#include "api/text_table.h"
 #include "api/version.h"
 #include "base/ids.h"
 #include "base/time.h"
@@ -29,6 +31,8 @@ json::Value encode_value(const Uid& value);
 json::Value encode_value(const Ordinal& value);
 json::Value encode_value(const ClusterId& value);
 json::Value encode_value(const MemberId& value);
+json::Value encode_value(const TextTable& value);
+json::Value encode_value(const RawObject& value);
 
 template <NamedEnum E>
 json::Value encode_value(const E& value) {

@@ -35,6 +35,41 @@ inline ResourcesSpec any_resources() {
   return {{any_quantity(), any_quantity()}, {maybe(any_quantity), maybe(any_quantity)}};
 }
 
+inline MetadataSpec any_metadata() {
+  MetadataSpec metadata;
+  if (any_flag()) metadata.labels.set(any_word(), any_word());
+  if (any_flag()) metadata.annotations.set(any_word(), any_word());
+  return metadata;
+}
+inline LabelSelector any_selector() {
+  LabelSelector selector;
+  if (any_flag()) selector.match_labels.set(any_word(), any_word());
+  if (any_flag()) selector.match_expressions.push_back({any_word(), LabelOperator::kExists, {}});
+  return selector;
+}
+inline PlacementSpec any_placement() {
+  PlacementSpec placement;
+  if (any_flag()) {
+    auto& affinity = placement.affinity.emplace();
+    if (any_flag())
+      affinity.node = NodeAffinity{NodeTerms{{NodeTerm{}}}, {{any_number(1, 100), NodeTerm{}}}};
+    if (any_flag()) affinity.anti_pod = PodAffinity{{PodTerm{{}, any_word(), {}, {}}}, {}};
+  }
+  if (any_flag())
+    placement.spread.push_back({any_number(1, 3),
+                                any_word(),
+                                Unsatisfiable::kScheduleAnyway,
+                                maybe(any_selector),
+                                {},
+                                {},
+                                {}});
+  if (any_flag()) placement.node_selector.set(any_word(), any_word());
+  if (any_flag())
+    placement.tolerations.push_back({maybe(any_word), TolerationOperator::kExists, {}, {}, {}});
+  placement.priority_class = maybe(any_word);
+  return placement;
+}
+
 inline ClusterSpec any_cluster_spec() {
   ClusterSpec spec;
   spec.replicas = any_number(0, 9);
@@ -45,7 +80,8 @@ inline ClusterSpec any_cluster_spec() {
   if (any_flag()) spec.image.pull_policy = PullPolicy::kAlways;
   if (any_flag()) spec.image.pull_secrets = {any_word()};
   if (any_flag()) {
-    spec.storage.claim = ClaimStorage{any_quantity(), maybe(any_word)};
+    spec.storage.claim = ClaimStorage{any_quantity(), maybe(any_word), any_metadata()};
+    spec.storage.claim->selector = maybe(any_selector);
   } else {
     spec.storage.claim.reset();
     spec.storage.empty_dir =
@@ -53,9 +89,21 @@ inline ClusterSpec any_cluster_spec() {
   }
   if (any_flag()) spec.storage.retention.when_deleted = Retention::kDelete;
   if (any_flag()) spec.storage.retention.when_scaled = Retention::kRetain;
+  if (any_flag()) spec.options = {{"pre-vote", "true"}, {"snapshot-count", "5000"}};
   spec.resources = any_resources();
   if (any_flag()) spec.tls.peer.mode = TlsMode::kDisabled;
   if (any_flag()) spec.tls.client.mode = TlsMode::kDisabled;
+  if (any_flag()) spec.tls.client.authentication = ClientAuthentication::kServerOnly;
+  spec.placement = any_placement();
+  spec.pod_template.metadata = any_metadata();
+  if (any_flag()) spec.pod_template.spec.text = R"({"dnsPolicy":"Default"})";
+  spec.services.client.metadata = any_metadata();
+  if (any_flag()) spec.services.client.spec.type = ServiceType::kNodePort;
+  spec.services.client.spec.node_port = maybe([] { return any_number(30000, 32767); });
+  if (any_flag()) spec.services.client.spec.external_traffic_policy = TrafficPolicy::kLocal;
+  spec.disruption_budget.enabled = any_flag();
+  spec.additional_metadata = any_metadata();
+  spec.progress_deadline = Span(any_number(0, 100'000));
   spec.recovery.replace_after = Span(any_number(0, 100'000));
   spec.paused = any_flag();
   return spec;

@@ -79,6 +79,8 @@ inline constexpr std::string_view kAnnotationInitialCluster = "quorate.io/initia
 inline constexpr std::string_view kAnnotationRendered = "quorate.io/rendered";
 // On Services and the budget: the fingerprint of the fields that we own, to notice edits by others.
 inline constexpr std::string_view kAnnotationOwned = "quorate.io/owned";
+// The labels and annotations that were added at people's wish; see metadata.h.
+inline constexpr std::string_view kAnnotationAdded = "quorate.io/added";
 // On a Pod that was made for a volume that had never been in a Pod.
 // On a Pod whose image was changed in place: how often its container had restarted by then.
 inline constexpr std::string_view kAnnotationReimagedAt = "quorate.io/reimaged-at-restart";
@@ -123,6 +125,7 @@ inline constexpr std::int64_t kDefaultCpuMillis = 100;
 inline constexpr Bytes kDefaultMemory{std::int64_t{128} << 20};
 inline constexpr int kDefaultReplicas = 3;
 inline constexpr std::chrono::seconds kDefaultReplaceAfter = std::chrono::minutes(5);
+inline constexpr std::chrono::seconds kDefaultProgressDeadline = std::chrono::minutes(10);
 inline constexpr int kMaxReplicas = 9;
 // etcd takes two WAL segments of 64 MiB before the first key.
 inline constexpr Bytes kMinStorageSize{std::int64_t{256} << 20};

@@ -30,6 +30,8 @@ std::string type_name(const json::Object& schema) {
   }
   auto type = text_of(schema, "type");
   if (type == "array") return "list of " + type_name(*object_of(schema, "items"));
+  if (const auto* values = object_of(schema, "additionalProperties"))
+    return "table of " + type_name(*values);
   auto format = text_of(schema, "format");
   return format == "date-time" ? "time" : type;
 }

@@ -68,6 +68,18 @@ struct SchemaOf<Quantity> {
         {"x-kubernetes-int-or-string", true}};
   }
 };
+template <>
+struct SchemaOf<TextTable> {
+  static json::Object make() {
+    return {{"type", "object"}, {"additionalProperties", json::Object{{"type", "string"}}}};
+  }
+};
+template <>
+struct SchemaOf<RawObject> {
+  static json::Object make() {
+    return {{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}};
+  }
+};
 template <NamedEnum E>
 struct SchemaOf<E> {
   static json::Object make() {

@@ -78,6 +78,36 @@ bool is_storage_class(std::string_view text) { return text.empty() || is_object_
 
 bool is_hex_id(std::string_view text) { return !text.empty() && text.size() <= 16 && is_hex(text); }
 
+// A name of up to 63 characters, behind a domain and a slash or not.
+bool is_label_key(std::string_view text) {
+  auto parts = cut(text, "/");
+  auto name = parts ? parts->after : text;
+  return (!parts || is_object_name(parts->before)) && name.size() <= 63 &&
+         is_framed(name, is_letter_or_digit, "-_.");
+}
+
+bool is_label_value(std::string_view text) {
+  return text.empty() || (text.size() <= 63 && is_framed(text, is_letter_or_digit, "-_."));
+}
+
+bool is_number_of(std::string_view text, std::size_t digits) {
+  return !text.empty() && text.size() <= digits && std::all_of(text.begin(), text.end(), is_digit);
+}
+
+// By its form: Kubernetes knows whether it is one.
+bool is_network(std::string_view text) {
+  auto parts = cut(text, "/");
+  if (!parts) return false;
+  auto numbers = split(parts->before, '.');
+  if (numbers.size() == 4)
+    return is_number_of(parts->after, 2) &&
+           std::all_of(numbers.begin(), numbers.end(),
+                       [](std::string_view number) { return is_number_of(number, 3); });
+  return is_number_of(parts->after, 3) && parts->before.size() >= 2 && parts->before.size() <= 39 &&
+         std::all_of(parts->before.begin(), parts->before.end(),
+                     [](char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || c == ':'; });
+}
+
 bool is_uid(std::string_view text) { return is_framed(text, is_letter_or_digit, "-"); }
 
 bool is_peer_url(std::string_view text) {
@@ -86,6 +116,12 @@ bool is_peer_url(std::string_view text) {
   auto port = cut(scheme->after, ":");
   return port && is_framed(port->before, is_lower_or_digit, ".-") && !port->after.empty() &&
          port->after.size() <= 5 && std::all_of(port->after.begin(), port->after.end(), is_digit);
+}
+
+// No `$`: Kubernetes would expand it in arguments.
+bool is_option_value(std::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return c >= ' ' && c <= '~' && c != '$'; });
 }
 
 bool is_quantity(std::string_view text) { return json::Quantity::parse(text).has_value(); }
@@ -133,5 +169,24 @@ const TextRule kSpanRule{
     "^([0-9]{1,6}h([0-9]{1,6}m)?([0-9]{1,6}s)?|[0-9]{1,6}m([0-9]{1,6}s)?|[0-9]{1,6}s)$",
     [](std::string_view text) { return parse_span(text).has_value(); },
     "a span of time in hours, minutes and seconds, as in 90s, 5m or 1h30m", 24};
+
+const TextRule kLabelKeyRule{
+    R"(^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?)"
+    "[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$",
+    is_label_key, "a key as in team or example.com/team", 317};
+
+const TextRule kLabelValueRule{
+    "^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$", is_label_value,
+    "a label: up to 63 letters, digits, dashes, dots and underscores, framed by letters or digits",
+    63};
+
+const TextRule kAnnotationValueRule{"^", [](std::string_view) { return true; }, "text", 4096};
+
+const TextRule kNetworkRule{
+    R"(^[0-9]{1,3}(\.[0-9]{1,3}){3}/[0-9]{1,2}$|^[0-9a-f:]{2,39}/[0-9]{1,3}$)", is_network,
+    "a network, as in 10.0.0.0/8", 43};
+
+const TextRule kOptionValueRule{"^[ -#%-~]*$", is_option_value,
+                                "printable ASCII characters other than $", 2048};
 
 }  // namespace quorate::api

@@ -26,5 +26,10 @@ extern const TextRule kUidRule;
 extern const TextRule kPeerUrlRule;
 extern const TextRule kQuantityRule;
 extern const TextRule kSpanRule;  // 90s, 5m, 1h30m
+extern const TextRule kOptionValueRule;
+extern const TextRule kLabelKeyRule;  // of annotations, too
+extern const TextRule kLabelValueRule;
+extern const TextRule kAnnotationValueRule;
+extern const TextRule kNetworkRule;  // 10.0.0.0/8
 
 }  // namespace quorate::api

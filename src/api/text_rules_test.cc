@@ -25,6 +25,10 @@ const Case kCases[] = {
     {"hex id", &kHexIdRule, "0123456789abcdefgA"},
     {"uid", &kUidRule, "aZ0-."},
     {"span", &kSpanRule, "0123hms-"},
+    {"label key", &kLabelKeyRule, "aZ0-_./"},
+    {"label value", &kLabelValueRule, "aZ0-_./"},
+    {"network", &kNetworkRule, "019.:/af"},
+    {"option value", &kOptionValueRule, "a= $#%~\n"},
     {"quantity", &kQuantityRule, "0123.+-eEKMi mu"},
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "api/cluster_fields.h"
+#include "api/validate_parts.h"
 #include "base/strings.h"
 
 namespace quorate::api {
@@ -55,6 +56,8 @@ struct Check {
       complain(supported.error().message());
   }
   void value(Span) const {}
+  void value(std::int64_t) const {}
+  void value(const RawObject&) const {}
   void value(bool) const {}
   template <NamedEnum E>
   void value(const E&) const {}
@@ -72,6 +75,11 @@ class FieldChecker {
   void field(const About& about, F T::*member) {
     check(path_ + "." + std::string(about.name), about, in_.*member);
   }
+  template <class F>
+  void flat(F T::*member) {
+    FieldChecker<F> inner(in_.*member, path_, problems_);
+    describe(inner, &(in_.*member));
+  }
 
  private:
   template <class F>
@@ -85,6 +93,16 @@ class FieldChecker {
                                              about.max_items)});
     for (std::size_t i = 0; i < values.size(); ++i)
       check(fmt::format("{}[{}]", path, i), about, values[i]);
+  }
+  void check(const std::string& path, const About& about, const TextTable& table) {
+    if (table.size() > about.max_items)
+      problems_.push_back({path, fmt::format("has {} entries, may have at most {}", table.size(),
+                                             about.max_items)});
+    for (const auto& [key, value] : table) {
+      const auto at = path + "." + key;
+      if (about.key_rule) Check{at, {.name = key, .rule = about.key_rule}, problems_}.value(key);
+      Check{at, about, problems_}.value(value);
+    }
   }
   template <class F>
   void check(const std::string& path, const About& about, const F& value) {
@@ -104,10 +122,18 @@ class FieldChecker {
 // ---- What no single field can say ----
 
 void check_storage(const StorageSpec& storage, Problems& problems) {
+  if (storage.claim && storage.claim->selector)
+    check_selector("spec.storage.claim.selector", *storage.claim->selector, problems);
   if (storage.claim && storage.empty_dir)
     problems.push_back({"spec.storage", "claim and emptyDir are both given; leave out one"});
   if (!storage.claim && !storage.empty_dir)
     problems.push_back({"spec.storage", "neither claim nor emptyDir is given; give one"});
+}
+
+// How large a member's data can get; nothing if that is not known.
+std::optional<Quantity> room_in(const StorageSpec& storage) {
+  if (storage.claim) return storage.claim->size;
+  return storage.empty_dir ? storage.empty_dir->size_limit : std::nullopt;
 }
 
 void check_limit(std::string_view name, const Quantity& request,
@@ -138,6 +164,9 @@ void check_storage_change(const StorageSpec& before, const StorageSpec& after, P
            fmt::format("cannot be changed from {} to {}: volumes do not move between classes",
                        class_before ? "\"" + *class_before + "\"" : "the default",
                        class_after ? "\"" + *class_after + "\"" : "the default")});
+    if (before.claim->selector != after.claim->selector)
+      problems.push_back({"spec.storage.claim.selector",
+                          "cannot be changed: claims keep the one that they were made with"});
     if (after.claim->size < before.claim->size)
       problems.push_back({"spec.storage.claim.size",
                           fmt::format("cannot shrink from {} to {}: a volume only grows; write {} "
@@ -165,6 +194,16 @@ void check_tls_change(std::string_view side, const TlsSide& before, const TlsSid
                    enum_name(before.mode), enum_name(after.mode), enum_name(before.mode))});
 }
 
+void check_client_change(const ClientTls& before, const ClientTls& after, Problems& problems) {
+  check_tls_change("client", {before.mode}, {after.mode}, problems);
+  if (before.mode == after.mode && before.authentication != after.authentication)
+    problems.push_back(
+        {"spec.tls.client.authentication",
+         fmt::format("cannot be changed from {} to {} yet; go back to {}",
+                     enum_name(before.authentication), enum_name(after.authentication),
+                     enum_name(before.authentication))});
+}
+
 void check_version_change(const ClusterSpec& before, const ClusterSpec& after, Problems& problems) {
   if (!before.version || !after.version || before.version->minor == after.version->minor) return;
   problems.push_back(
@@ -176,7 +215,7 @@ void check_version_change(const ClusterSpec& before, const ClusterSpec& after, P
 
 }  // namespace
 
-Problems validate(const ClusterSpec& spec) {
+Problems validate(const ClusterSpec& spec, const EtcdVersion& version) {
   Problems problems;
   FieldChecker<ClusterSpec> checker(spec, "spec", problems);
   describe(checker, &spec);
@@ -187,6 +226,16 @@ Problems validate(const ClusterSpec& spec) {
                         "more, or delete the cluster"});
   check_limit("cpu", spec.resources.requests.cpu, spec.resources.limits.cpu, problems);
   check_limit("memory", spec.resources.requests.memory, spec.resources.limits.memory, problems);
+  check_placement(spec.placement, problems);
+  check_pod_template(spec, problems);
+  check_services(spec.services, problems);
+  check_metadata(spec, problems);
+  if (!spec.tls.client.on() && spec.tls.client.authentication != ClientAuthentication::kMutual)
+    problems.push_back({"spec.tls.client.authentication",
+                        "ServerOnly needs TLS, and mode is Disabled; leave it out"});
+  for (auto& problem :
+       validate_options(spec.options, spec.version.value_or(version), room_in(spec.storage)))
+    problems.push_back(std::move(problem));
   return problems;
 }
 
@@ -201,7 +250,7 @@ Problems validate_change(const ClusterSpec& before, const ClusterSpec& after, bo
   Problems problems;
   check_storage_change(before.storage, after.storage, problems);
   check_tls_change("peer", before.tls.peer, after.tls.peer, problems);
-  check_tls_change("client", before.tls.client, after.tls.client, problems);
+  check_client_change(before.tls.client, after.tls.client, problems);
   if (formed) check_version_change(before, after, problems);
   return problems;
 }
@@ -218,9 +267,13 @@ Problems warnings(const ClusterSpec& spec) {
                                                       "project",
                                                       spec.version->text())});
   }
-  if (!spec.tls.client.on())
-    problems.push_back({"spec.tls.client.mode",
-                        "whoever reaches the client port can read, write and remove members"});
+  if (!spec.tls.client.mutual())
+    problems.push_back(
+        {spec.tls.client.on() ? "spec.tls.client.authentication" : "spec.tls.client.mode",
+         "whoever reaches the client port can read, write and remove members"});
+  if (!spec.disruption_budget.enabled)
+    problems.push_back({"spec.disruptionBudget.enabled",
+                        "drains of nodes may stop more members than the quorum can do without"});
   return problems;
 }
 

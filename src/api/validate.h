@@ -1,29 +1,18 @@
 #pragma once
 
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "api/cluster.h"
+#include "api/problem.h"
 #include "base/ids.h"
 
 // All validation of what people declare. The CRD's schema and CEL rules say the same where they
 // can; this runs in the operator, so that a cluster without admission is protected as well.
 namespace quorate::api {
 
-// One thing that is wrong: `spec.version: "3.5" is not a version: write three numbers, as in
-// 3.5.35`. Every message names the field, the value, the rule and what would be right.
-struct Problem {
-  std::string field;    // spec.storage.claim.size
-  std::string message;  // without the field
-  std::string text() const { return field + ": " + message; }
-  friend bool operator==(const Problem&, const Problem&) = default;
-};
-using Problems = std::vector<Problem>;
-std::string text(const Problems& problems);  // joined by "; "
-
-// What is wrong with a declaration by itself.
-[[nodiscard]] Problems validate(const ClusterSpec& spec);
+// What is wrong with a declaration by itself. `version` is what runs if it declares none.
+[[nodiscard]] Problems validate(const ClusterSpec& spec,
+                                const EtcdVersion& version = default_etcd_version());
 
 // The name of a cluster, from which others are derived.
 [[nodiscard]] Problems validate_name(std::string_view cluster);

@@ -69,6 +69,107 @@ TEST(Validate, NamesFieldValueAndRule) {
   for (const auto& one : cases) EXPECT_EQ(problems_of(one.spec), one.problem);
 }
 
+// The catalogue of bad declarations, as far as a single one can be bad.
+TEST(Validate, TellsEveryBadDeclarationOfTheCatalogue) {
+  struct Bad {
+    const char* id;
+    const char* spec;
+    const char* field;  // that the message names
+  };
+  const Bad cases[] = {
+      {"I01", R"({"replicas":-1})", "spec.replicas"},
+      {"I01", R"({"replicas":2147483648})", "spec.replicas"},
+      {"I01", R"({"replicas":1.5})", "spec.replicas"},
+      {"I01", R"({"replicas":"3"})", "spec.replicas"},
+      {"I02", R"({"replicas":0,"storage":{"emptyDir":{"medium":"Memory"}}})", "spec.replicas"},
+      {"I03", R"({"replicas":11})", "spec.replicas"},
+      {"I05", R"({"version":""})", "spec.version"},
+      {"I05", R"({"version":"latest"})", "spec.version"},
+      {"I05", R"({"version":"v3.5"})", "spec.version"},
+      {"I05", R"({"version":"3.5"})", "spec.version"},
+      {"I05", R"({"version":"3.5.16 "})", "spec.version"},
+      {"I05", R"({"version":"3.5.16-rc.1"})", "spec.version"},
+      {"I05", R"({"version":"9.9.9"})", "spec.version"},
+      {"I05", R"({"version":"3.5.16;reboot"})", "spec.version"},
+      {"I08", R"({"image":{"repository":"a\nb"}})", "spec.image.repository"},
+      {"I08", R"({"image":{"repository":"a@@b"}})", "spec.image.repository"},
+      {"I12", R"({"storage":{"claim":{"size":"0"}}})", "spec.storage.claim.size"},
+      {"I12", R"({"storage":{"claim":{"size":"-1Gi"}}})", "spec.storage.claim.size"},
+      {"I12", R"({"storage":{"claim":{"size":0}}})", "spec.storage.claim.size"},
+      {"I12", R"({"storage":{"claim":{"size":"NaN"}}})", "spec.storage.claim.size"},
+      {"I14", R"({"storage":{"claim":{"accessModes":["ReadWriteMany"]}}})",
+       "spec.storage.claim.accessModes"},
+      {"I14", R"({"storage":{"claim":{"volumeMode":"Block"}}})", "spec.storage.claim.volumeMode"},
+      {"I16", R"({"resources":{"requests":{"cpu":2},"limits":{"cpu":1}}})",
+       "spec.resources.limits.cpu"},
+      {"I16", R"({"resources":{"requests":{"cpu":"0"}}})", "spec.resources.requests.cpu"},
+      {"I16", R"({"resources":{"limits":{"hugepages-2Mi":"2Mi"}}})",
+       "spec.resources.limits.hugepages-2Mi"},
+      {"I17", R"({"topologySpreadConstraints":[{"maxSkew":0,"topologyKey":"z",
+                  "whenUnsatisfiable":"DoNotSchedule"}]})",
+       "spec.topologySpreadConstraints[0].maxSkew"},
+      {"I17", R"({"topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"a b",
+                  "whenUnsatisfiable":"DoNotSchedule"}]})",
+       "spec.topologySpreadConstraints[0].topologyKey"},
+      {"I17", R"({"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":
+                  {"nodeSelectorTerms":[]}}}})",
+       "nodeSelectorTerms"},
+      {"I17", R"({"affinity":{"nodeAffinty":{}}})", "spec.affinity.nodeAffinty"},
+      {"I17", R"({"nodeSelector":{"disk":7}})", "spec.nodeSelector.disk"},
+      {"I17", R"({"nodeSelector":{"-disk":"x"}})", "spec.nodeSelector.-disk"},
+      {"I19", R"({"tolerations":[{"operator":"Exists","key":"a","value":"b"}]})",
+       "spec.tolerations[0].value"},
+      {"I19", R"({"tolerations":[{"value":"b"}]})", "spec.tolerations[0].operator"},
+      {"I19", R"({"tolerations":[{"key":"a","tolerationSeconds":5}]})",
+       "spec.tolerations[0].tolerationSeconds"},
+      {"I19", R"({"priorityClassName":"A B"})", "spec.priorityClassName"},
+      {"I20", R"({"podTemplate":{"spec":{"hostNetwork":true}}})", "spec.podTemplate.spec"},
+      {"I21", R"({"podTemplate":{"metadata":{"labels":{"quorate.io/voter":"true"}}}})",
+       "spec.podTemplate.metadata.labels.quorate.io/voter"},
+      {"I21", R"({"additionalMetadata":{"labels":{"app.kubernetes.io/name":"x"}}})",
+       "spec.additionalMetadata.labels.app.kubernetes.io/name"},
+      {"I23", R"({"options":{"data-dir":"/"}})", "spec.options.data-dir"},
+      {"I23", R"({"options":{"initial-cluster":"a"}})", "spec.options.initial-cluster"},
+      {"I23", R"({"options":{"force-new-cluster":"true"}})", "spec.options.force-new-cluster"},
+      {"I23", R"({"options":{"name":"x"}})", "spec.options.name"},
+      {"I23", R"({"options":{"listen-client-urls":"x"}})", "spec.options.listen-client-urls"},
+      {"I23", R"({"options":{"unsafe-no-fsync":"true"}})", "spec.options.unsafe-no-fsync"},
+      {"I23", R"({"options":{"auto-tls":"true"}})", "spec.options.auto-tls"},
+      {"I23", R"({"options":{"no-such":"x"}})", "spec.options.no-such"},
+      {"I23", R"({"version":"3.5.35","options":{"log-format":"json"}})", "spec.options.log-format"},
+      {"I23", R"({"options":{"log-outputs":"a\nb"}})", "spec.options.log-outputs"},
+      {"I23", R"({"options":{"log-outputs":"$TOKEN"}})", "spec.options.log-outputs"},
+      {"I24", R"({"podTemplate":{"spec":{"containers":[{"name":"etcd",
+                  "env":[{"name":"ETCD_NAME"}]}]}}})",
+       "env[0].name"},
+      {"I25", R"({"options":{"heartbeat-interval":"0"}})", "spec.options.heartbeat-interval"},
+      {"I25", R"({"options":{"election-timeout":"300"}})", "spec.options.election-timeout"},
+      {"I25", R"({"options":{"election-timeout":"3600000"}})", "spec.options.election-timeout"},
+      {"I26", R"({"options":{"quota-backend-bytes":"0"}})", "spec.options.quota-backend-bytes"},
+      {"I26", R"({"options":{"quota-backend-bytes":"1"}})", "spec.options.quota-backend-bytes"},
+      {"I26", R"({"options":{"quota-backend-bytes":"2147483648"}})",
+       "spec.options.quota-backend-bytes"},
+      {"I27", R"({"options":{"auto-compaction-mode":"abc"}})", "spec.options.auto-compaction-mode"},
+      {"I27", R"({"options":{"auto-compaction-retention":"-1h"}})",
+       "spec.options.auto-compaction-retention"},
+      {"I28", R"({"options":{"snapshot-count":"0"}})", "spec.options.snapshot-count"},
+      {"I28", R"({"options":{"max-wals":"1"}})", "spec.options.max-wals"},
+      {"I28", R"({"options":{"max-request-bytes":"2147483648"}})",
+       "spec.options.max-request-bytes"},
+      {"I43", R"({"replica":3})", "spec.replica"},
+      {"I43", R"({"paused":"yes"})", "spec.paused"},
+      {"I48", R"({"services":{"client":{"spec":{"nodePort":30000}}}})",
+       "spec.services.client.spec.nodePort"},
+      {"I48", R"({"services":{"client":{"spec":{"clusterIP":"10.0.0.1"}}}})",
+       "spec.services.client.spec.clusterIP"},
+  };
+  for (const auto& one : cases) {
+    auto spec = decode_cluster_spec(*json::parse(one.spec));
+    const auto said = spec ? text(validate(*spec)) : spec.error().text();
+    EXPECT_THAT(said, HasSubstr(one.field)) << one.id << " " << one.spec;
+  }
+}
+
 TEST(Validate, LimitsTextsByLength) {
   ClusterSpec spec;
   spec.image.repository = std::string(5000, 'a');
@@ -124,6 +225,11 @@ TEST(ValidateChange, RefusesWhatNoClusterCanTakeUp) {
                 HasSubstr("cannot shrink from 1Gi to 1G"));
     EXPECT_THAT(change("{}", R"({"tls":{"client":{"mode":"Disabled"}}})", formed),
                 HasSubstr("spec.tls.client.mode: cannot be changed from Managed to Disabled"));
+    EXPECT_THAT(change("{}", R"({"tls":{"client":{"authentication":"ServerOnly"}}})", formed),
+                HasSubstr("spec.tls.client.authentication: cannot be changed from Mutual to "
+                          "ServerOnly"));
+    EXPECT_THAT(change("{}", R"({"storage":{"claim":{"selector":{}}}})", formed),
+                HasSubstr("spec.storage.claim.selector: cannot be changed"));
     EXPECT_THAT(
         change("{}", R"({"storage":{"claim":{},"retention":{"whenDeleted":"Delete"}}})", formed),
         HasSubstr("whenDeleted"));
@@ -158,6 +264,10 @@ TEST(Warnings, TellWhatIsAllowedAndUnwise) {
   EXPECT_THAT(text(warnings(spec_of(R"({"version":"3.4.23"})"))), HasSubstr("no longer supported"));
   EXPECT_THAT(text(warnings(spec_of(R"({"tls":{"client":{"mode":"Disabled"}}})"))),
               HasSubstr("spec.tls.client.mode"));
+  EXPECT_THAT(text(warnings(spec_of(R"({"tls":{"client":{"authentication":"ServerOnly"}}})"))),
+              HasSubstr("spec.tls.client.authentication"));
+  EXPECT_THAT(text(warnings(spec_of(R"({"disruptionBudget":{"enabled":false}})"))),
+              HasSubstr("spec.disruptionBudget.enabled"));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "api/names.h"
+#include "api/options.h"
 #include "base/strings.h"
 
 namespace quorate::api {
@@ -71,6 +72,8 @@ Result<EtcdVersion> parse_etcd_version(std::string_view text) {
   return fail(Code::kInvalid, fmt::format("\"{}\" is not a version: {}", text, advice(text)));
 }
 
+EtcdVersion default_etcd_version() { return *parse_etcd_version(kDefaultEtcdVersion); }
+
 std::span<const MinorRelease> etcd_releases() { return kReleases; }
 
 const MinorRelease* find_release(const EtcdVersion& version) {
@@ -124,11 +127,16 @@ std::vector<std::string> make_etcd_arguments(const EtcdFlags& flags) {
   if (flags.client_tls) {
     arguments.push_back(fmt::format("--cert-file={}/{}", kServerTlsFolder, kSecretCertificate));
     arguments.push_back(fmt::format("--key-file={}/{}", kServerTlsFolder, kSecretKey));
+  }
+  // etcd asks for certificates as soon as it has an authority for them.
+  if (flags.client_tls && flags.client_certificates) {
     arguments.push_back(fmt::format("--trusted-ca-file={}/{}", kServerTlsFolder, kSecretCa));
     arguments.push_back("--client-cert-auth=true");
   }
   // 3.4 logs in another format unless told; later ones know no other.
   if (flags.version < EtcdVersion{3, 5, 0}) arguments.push_back("--logger=zap");
+  for (auto& option : option_arguments(flags.options, flags.version))
+    arguments.push_back(std::move(option));
   return arguments;
 }
 

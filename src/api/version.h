@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "api/text_table.h"
 #include "base/result.h"
 
 namespace quorate::api {
@@ -23,6 +24,9 @@ struct EtcdVersion {
 // Exactly MAJOR.MINOR.PATCH without leading zeros. kInvalid says what is wrong with the text and
 // what would be right (`v3.5.16`: without the v; `latest`: a version has three numbers).
 [[nodiscard]] Result<EtcdVersion> parse_etcd_version(std::string_view text);
+
+// The one that is run where nothing is said.
+[[nodiscard]] EtcdVersion default_etcd_version();
 
 // What is known of one minor release.
 struct MinorRelease {
@@ -52,6 +56,8 @@ struct EtcdFlags {
   std::string advertise_client_url;
   bool peer_tls = true;
   bool client_tls = true;
+  bool client_certificates = true;  // clients must show one
+  TextTable options = {};           // valid ones
 };
 [[nodiscard]] std::vector<std::string> make_etcd_arguments(const EtcdFlags& flags);
 

@@ -15,10 +15,23 @@
 namespace quorate::apiserver {
 
 struct CelRule::Node {
-  enum class Kind { kLiteral, kList, kSelf, kOldSelf, kField, kCall, kHas, kNot, kBinary };
+  enum class Kind {
+    kLiteral,
+    kList,
+    kSelf,
+    kOldSelf,
+    kVariable,
+    kField,
+    kIndex,
+    kCall,
+    kMacro,
+    kHas,
+    kNot,
+    kBinary
+  };
   Kind kind = Kind::kLiteral;
-  std::string name;  // of the field, function or operator
-  json::Value literal;
+  std::string name;                        // of the field, function, variable or operator
+  json::Value literal;                     // of a macro: the name of its variable
   std::vector<Node> parts;                 // operands; a method's object is the first
   std::shared_ptr<const Pattern> pattern;  // of matches()
 };
@@ -89,9 +102,21 @@ class Parser {
 
   std::optional<Node> postfix() {
     auto node = primary();
-    while (node && take(".")) {
+    while (node) {
+      if (take("[")) {
+        Node outer{Kind::kIndex, "", {}, {}, {}};
+        outer.parts.push_back(std::move(*node));
+        if (!arguments(outer, "]") || outer.parts.size() != 2) return std::nullopt;
+        node = std::move(outer);
+        continue;
+      }
+      if (!take(".")) break;
       const auto name = word();
       if (name.empty()) return std::nullopt;
+      if (name == "all" || name == "exists_one") {
+        node = macro(name, std::move(*node));
+        continue;
+      }
       Node outer{Kind::kField, std::string(name), {}, {}, {}};
       outer.parts.push_back(std::move(*node));
       if (take("(")) {
@@ -100,6 +125,20 @@ class Parser {
       }
       node = std::move(outer);
     }
+    return node;
+  }
+
+  std::optional<Node> macro(std::string_view name, Node over) {
+    if (!take("(")) return std::nullopt;
+    const std::string variable(word());
+    if (variable.empty() || !take(",")) return std::nullopt;
+    variables_.push_back(variable);
+    auto body = binary({"||"}, &Parser::conjunction);
+    variables_.pop_back();
+    if (!body || !take(")")) return std::nullopt;
+    Node node{Kind::kMacro, std::string(name), json::Value(variable), {}, {}};
+    node.parts.push_back(std::move(over));
+    node.parts.push_back(std::move(*body));
     return node;
   }
 
@@ -121,6 +160,8 @@ class Parser {
     if (name == "oldSelf") return Node{Kind::kOldSelf, "", {}, {}, {}};
     if (name == "true" || name == "false")
       return Node{Kind::kLiteral, "", json::Value(name == "true"), {}, {}};
+    if (std::find(variables_.begin(), variables_.end(), name) != variables_.end())
+      return Node{Kind::kVariable, std::string(name), {}, {}, {}};
     if (const auto number = parse_integer(name))
       return Node{Kind::kLiteral, "", json::Value(*number), {}, {}};
     return function(name);
@@ -185,6 +226,7 @@ class Parser {
 
   std::string_view text_;
   std::size_t at_ = 0;
+  std::vector<std::string> variables_;  // of the macros around
 };
 
 bool mentions_old(const Node& node) {
@@ -209,8 +251,14 @@ class Evaluator {
         return old_ ? *old_ : json::Value();
       case Kind::kList:
         return run_list(node);
+      case Kind::kVariable:
+        return run_variable(node);
       case Kind::kField:
         return run_field(node);
+      case Kind::kIndex:
+        return run_index(node);
+      case Kind::kMacro:
+        return run_macro(node);
       case Kind::kHas:
         return run_has(node);
       case Kind::kCall:
@@ -255,6 +303,45 @@ class Evaluator {
     const auto* found = members ? members->if_contains(node.name) : nullptr;
     if (!found) return cannot("no such key: " + node.name);
     return *found;
+  }
+
+  Result<CelValue> run_index(const Node& node) const {
+    TRY(const auto object, plain(node.parts[0]));
+    TRY(const auto key, plain(node.parts[1]));
+    const auto* members = object.if_object();
+    if (!members || !key.is_string()) return cannot("no such overload");
+    const auto* found = members->if_contains(key.get_string());
+    if (!found) return cannot("no such key: " + std::string(key.get_string()));
+    return *found;
+  }
+
+  Result<CelValue> run_variable(const Node& node) const {
+    for (const auto* scope = this; scope; scope = scope->outer_)
+      if (scope->variable_ == node.name) return scope->value_;
+    return cannot("undeclared reference to " + node.name);
+  }
+
+  // Errors count only if no element decides.
+  Result<CelValue> run_macro(const Node& node) const {
+    TRY(const auto over, plain(node.parts[0]));
+    json::Array elements;
+    if (over.is_array()) elements = over.get_array();
+    if (over.is_object())
+      for (const auto& member : over.get_object()) elements.emplace_back(member.key());
+    int holding = 0;
+    std::optional<Error> wrong;
+    for (auto& element : elements) {
+      const Evaluator inside(*this, std::string(node.literal.get_string()), std::move(element));
+      auto holds = truth(inside.run(node.parts[1]));
+      if (!holds)
+        wrong = std::move(holds).error();
+      else if (*holds)
+        ++holding;
+      else if (node.name == "all")
+        return json::Value(false);
+    }
+    if (wrong) return fail(std::move(*wrong));
+    return json::Value(node.name == "all" || holding == 1);
   }
 
   Result<CelValue> run_has(const Node& node) const {
@@ -337,8 +424,19 @@ class Evaluator {
     return json::Value(*a < *b ? -1 : *a > *b ? 1 : 0);
   }
 
+  // Inside a macro, with its variable.
+  Evaluator(const Evaluator& outer, std::string variable, json::Value value)
+      : self_(outer.self_),
+        old_(outer.old_),
+        outer_(&outer),
+        variable_(std::move(variable)),
+        value_(std::move(value)) {}
+
   const json::Value& self_;
   const json::Value* old_;
+  const Evaluator* outer_ = nullptr;
+  std::string variable_;
+  json::Value value_;
 };
 
 }  // namespace

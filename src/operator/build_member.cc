@@ -1,5 +1,7 @@
 #include "api/codec.h"
+#include "api/encoder.h"
 #include "api/names.h"
+#include "api/placement_fields.h"
 #include "kube/resource.h"
 #include "operator/build.h"
 
@@ -27,6 +29,7 @@ json::Value build_record(const Owner& owner, const plan::CreateRecord& step) {
   metadata["labels"] = member_labels(owner, step.spec.identity);
   metadata["ownerReferences"] = json::Array{owner_reference(owner, true)};
   object.as_object()["spec"] = api::encode(step.spec);
+  add_metadata(object, owner.metadata);
   return object;
 }
 
@@ -43,7 +46,9 @@ json::Value build_claim(const Owner& owner, const plan::CreateClaim& step) {
       {"resources",
        json::Object{{"requests", json::Object{{"storage", step.storage.size.text()}}}}}};
   if (step.storage.storage_class_name) spec["storageClassName"] = *step.storage.storage_class_name;
+  if (step.storage.selector) spec["selector"] = api::encode_value(*step.storage.selector);
   object.as_object()["spec"] = std::move(spec);
+  add_metadata(object, api::join_metadata(owner.metadata, step.storage.metadata));
   return object;
 }
 

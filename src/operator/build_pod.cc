@@ -1,5 +1,9 @@
+#include "api/encoder.h"
 #include "api/names.h"
+#include "api/placement_fields.h"
+#include "base/check.h"
 #include "base/launch_contract.h"
+#include "json/patch.h"
 #include "kube/resource.h"
 #include "operator/build.h"
 
@@ -23,8 +27,17 @@ json::Value env_from_annotation(std::string_view name, std::string_view annotati
                                                                 text(annotation) + "']"}}}}}};
 }
 
+// What Go is told of the limits: it would see those of the node. A tenth of the memory is left for
+// what Go does not count.
+void put_go_limits(json::Array& variables, const api::ResourceLimits& limits) {
+  if (limits.cpu)
+    variables.push_back(env("GOMAXPROCS", std::to_string((limits.cpu->millis() + 999) / 1000)));
+  if (limits.memory)
+    variables.push_back(env("GOMEMLIMIT", std::to_string(limits.memory->bytes().value() / 10 * 9)));
+}
+
 json::Array environment(const Owner& owner, const plan::PodShape& shape) {
-  return {
+  json::Array out{
       env(launch::kEnvMember, shape.name),
       env(launch::kEnvClusterUid, owner.uid.value()),
       env(launch::kEnvIncarnation, std::to_string(shape.incarnation)),
@@ -38,6 +51,8 @@ json::Array environment(const Owner& owner, const plan::PodShape& shape) {
       env_from_annotation(launch::kEnvFirstPod, api::kAnnotationFirstPod),
       env_from_annotation(launch::kEnvRaftFloor, api::kAnnotationRaftFloor),
   };
+  put_go_limits(out, shape.resources.limits);
+  return out;
 }
 
 json::Object restricted() {
@@ -171,27 +186,75 @@ json::Array volumes(const Owner& owner, const plan::PodShape& shape) {
   return out;
 }
 
-json::Object members_of(const Owner& owner) {
-  return {{"matchLabels", json::Object{{text(api::kLabelClusterUid), owner.uid.value()}}}};
-}
-
 // Rather not two members on one node; but a cluster on one node is better than none. Zones are not
 // named here: the scheduler passes over nodes that lack any of the labels that constraints name, so
 // that on a cluster without zones nothing would be spread at all.
-json::Array spread(const Owner& owner) {
-  return {json::Object{{"maxSkew", 1},
-                       {"topologyKey", "kubernetes.io/hostname"},
-                       {"whenUnsatisfiable", "ScheduleAnyway"},
-                       {"labelSelector", members_of(owner)}}};
+std::vector<api::SpreadConstraint> usual_spread() {
+  api::SpreadConstraint nodes;
+  nodes.topology_key = "kubernetes.io/hostname";
+  nodes.when_unsatisfiable = api::Unsatisfiable::kScheduleAnyway;
+  return {nodes};
 }
 
 // Rather not two members in one zone, where there are zones.
-json::Object apart(const Owner& owner) {
-  json::Object term{{"weight", 100},
-                    {"podAffinityTerm", json::Object{{"topologyKey", "topology.kubernetes.io/zone"},
-                                                     {"labelSelector", members_of(owner)}}}};
-  return {{"podAntiAffinity", json::Object{{"preferredDuringSchedulingIgnoredDuringExecution",
-                                            json::Array{std::move(term)}}}}};
+api::AffinitySpec usual_affinity() {
+  api::PreferredPods zones;
+  zones.weight = 100;
+  zones.term.topology_key = "topology.kubernetes.io/zone";
+  api::AffinitySpec out;
+  out.anti_pod.emplace().preferred.push_back(std::move(zones));
+  return out;
+}
+
+// Where no Pods are selected, the members of the cluster are meant.
+void select_members(const Owner& owner, std::optional<api::LabelSelector>& labels) {
+  if (!labels) labels.emplace().match_labels.set(api::kLabelClusterUid, owner.uid.value());
+}
+
+void select_members(const Owner& owner, std::optional<api::PodAffinity>& affinity) {
+  if (!affinity) return;
+  for (auto& term : affinity->required) select_members(owner, term.labels);
+  for (auto& one : affinity->preferred) select_members(owner, one.term.labels);
+}
+
+void put_placement(json::Object& spec, const Owner& owner, api::PlacementSpec placement) {
+  if (placement.spread.empty() && !placement.affinity) placement.affinity = usual_affinity();
+  if (placement.spread.empty()) placement.spread = usual_spread();
+  for (auto& one : placement.spread) select_members(owner, one.labels);
+  if (placement.affinity) {
+    select_members(owner, placement.affinity->pod);
+    select_members(owner, placement.affinity->anti_pod);
+  }
+  const auto placed = api::encode_value(placement);
+  for (const auto& member : placed.as_object()) spec[member.key()] = member.value();
+}
+
+// A container of somebody else has no more rights than ours, unless it says which.
+void restrict_others(json::Value& spec) {
+  for (const char* list : {"/containers", "/initContainers"})
+    for (auto& container : json::find(spec, list)->as_array()) {
+      const auto name = json::text_or(container, "/name", "");
+      if (name == api::kEtcdContainer || name == api::kInstallContainer) continue;
+      auto& security = container.as_object()["securityContext"];
+      if (!security.is_object()) security = json::Object();
+      auto& rights = security.get_object();
+      if (!rights.contains("allowPrivilegeEscalation")) rights["allowPrivilegeEscalation"] = false;
+      if (!rights.contains("capabilities"))
+        rights["capabilities"] = json::Object{{"drop", json::Array{"ALL"}}};
+    }
+}
+
+// The template was tried when the spec was checked.
+json::Value merge_template(json::Value spec, const api::RawObject& pod_template) {
+  if (pod_template.text.empty()) return spec;
+  static const auto schema = json::make_pod_merge_schema();
+  auto merged =
+      json::apply_strategic_merge_patch(json::Object{{"spec", std::move(spec)}},
+                                        json::Object{{"spec", pod_template.value()}}, schema);
+  CHECK(merged, "a template that was checked cannot be merged: {}", merged.error().text());
+  auto out = std::move(merged->as_object()["spec"]);
+  restrict_others(out);
+  return out;
 }
 
 }  // namespace
@@ -241,15 +304,15 @@ json::Value build_pod(const Owner& owner, const plan::CreatePod& step) {
       {"initContainers", json::Array{install_container(owner, shape)}},
       {"containers", json::Array{etcd_container(owner, shape)}},
       {"volumes", volumes(owner, shape)},
-      {"topologySpreadConstraints", spread(owner)},
-      {"affinity", apart(owner)},
   };
+  put_placement(spec, owner, shape.placement);
   if (!shape.pull_secrets.empty()) {
     json::Array secrets;
     for (const auto& name : shape.pull_secrets) secrets.push_back(json::Object{{"name", name}});
     spec["imagePullSecrets"] = std::move(secrets);
   }
-  object.as_object()["spec"] = std::move(spec);
+  object.as_object()["spec"] = merge_template(std::move(spec), shape.pod_template.spec);
+  add_metadata(object, api::join_metadata(owner.metadata, shape.pod_template.metadata));
   return object;
 }
 

@@ -1,4 +1,6 @@
+#include "api/encoder.h"
 #include "api/names.h"
+#include "api/services_fields.h"
 #include "base/bytes.h"
 #include "kube/resource.h"
 #include "operator/build.h"
@@ -24,6 +26,20 @@ json::Value head(const Owner& owner, kube::Resource resource, const std::string&
 json::Value port(std::string_view name, int number) {
   return json::Object{
       {"name", name}, {"port", number}, {"protocol", "TCP"}, {"targetPort", number}};
+}
+
+// Those that the server would fill in are said, so that an edit of them is noticed.
+void put_client_settings(json::Object& spec, const api::ClientServiceSpec& wanted) {
+  spec["type"] = api::enum_name(wanted.type);
+  spec["internalTrafficPolicy"] =
+      api::enum_name(wanted.internal_traffic_policy.value_or(api::TrafficPolicy::kCluster));
+  if (wanted.type != api::ServiceType::kClusterIp)
+    spec["externalTrafficPolicy"] =
+        api::enum_name(wanted.external_traffic_policy.value_or(api::TrafficPolicy::kCluster));
+  if (wanted.load_balancer_class) spec["loadBalancerClass"] = *wanted.load_balancer_class;
+  if (!wanted.load_balancer_source_ranges.empty())
+    spec["loadBalancerSourceRanges"] = api::encode_value(wanted.load_balancer_source_ranges);
+  if (wanted.node_port) spec["ports"].as_array()[0].as_object()["nodePort"] = *wanted.node_port;
 }
 
 void set_spec(json::Value& object, json::Object spec, std::string (*owned_in)(const json::Value&)) {
@@ -67,23 +83,25 @@ json::Value build_peer_service(const Owner& owner, const plan::ApplyShared& step
            {{"type", "ClusterIP"},
             {"clusterIP", "None"},
             {"publishNotReadyAddresses", true},
+            {"internalTrafficPolicy", "Cluster"},
             {"sessionAffinity", "None"},
             {"selector", select(owner, "")},
             {"ports", json::Array{port(api::kClientPortName, api::kClientPort),
                                   port(api::kPeerPortName, api::kPeerPort)}}},
            owned_in_service);
+  add_metadata(object, api::join_metadata(owner.metadata, step.services.peer.metadata));
   return object;
 }
 
 json::Value build_client_service(const Owner& owner, const plan::ApplyShared& step) {
   auto object =
       head(owner, kube::kServices, api::client_service_name(owner.key.name), step.rendered);
-  set_spec(object,
-           {{"type", "ClusterIP"},
-            {"sessionAffinity", "None"},
-            {"selector", select(owner, api::kLabelServing)},
-            {"ports", json::Array{port(api::kClientPortName, api::kClientPort)}}},
-           owned_in_service);
+  json::Object spec{{"sessionAffinity", "None"},
+                    {"selector", select(owner, api::kLabelServing)},
+                    {"ports", json::Array{port(api::kClientPortName, api::kClientPort)}}};
+  put_client_settings(spec, step.services.client.spec);
+  set_spec(object, std::move(spec), owned_in_service);
+  add_metadata(object, api::join_metadata(owner.metadata, step.services.client.metadata));
   return object;
 }
 
@@ -94,6 +112,7 @@ json::Value build_budget(const Owner& owner, const plan::ApplyShared& step) {
            {{"minAvailable", step.min_available},
             {"selector", json::Object{{"matchLabels", select(owner, api::kLabelVoter)}}}},
            owned_in_budget);
+  add_metadata(object, owner.metadata);
   return object;
 }
 
@@ -106,6 +125,7 @@ json::Value build_tls_secret(const Owner& owner, plan::Shared which, std::string
       json::Object{{std::string(api::kSecretCa), encode_base64(ca_pem)},
                    {std::string(api::kSecretCertificate), encode_base64(certificate_pem)},
                    {std::string(api::kSecretKey), encode_base64(key_pem.reveal())}};
+  add_metadata(object, owner.metadata);
   return object;
 }
 

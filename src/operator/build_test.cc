@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/metadata.h"
 #include "api/names.h"
 #include "base/launch_contract.h"
+#include "json/patch.h"
 #include "operator/facts.h"
 #include "operator/views.h"
 #include "pki/authority.h"
@@ -104,6 +106,141 @@ TEST(BuildPod, KeepsItsDataInTheClaimOrInAnEmptyDir) {
   step.shape.empty_dir = api::EmptyDirStorage{api::Medium::kMemory, std::nullopt};
   pod = build_pod(kOwner, step);
   EXPECT_EQ(*json::find(pod, "/spec/volumes/0/emptyDir/medium"), "Memory");
+}
+
+std::string variable(const json::Value& pod, std::string_view name) {
+  for (const auto& one : json::find(pod, "/spec/containers/0/env")->as_array())
+    if (json::text_or(one, "/name", "") == name)
+      return std::string(json::text_or(one, "/value", ""));
+  return "";
+}
+
+TEST(BuildPod, TellsGoOfTheLimits) {
+  auto step = pod_step();
+  EXPECT_EQ(variable(build_pod(kOwner, step), "GOMAXPROCS"), "");
+  EXPECT_EQ(variable(build_pod(kOwner, step), "GOMEMLIMIT"), "");
+  step.shape.resources.limits = {*api::Quantity::parse("1500m"), *api::Quantity::parse("1000Mi")};
+  EXPECT_EQ(variable(build_pod(kOwner, step), "GOMAXPROCS"), "2");
+  EXPECT_EQ(variable(build_pod(kOwner, step), "GOMEMLIMIT"), "943718400");
+}
+
+TEST(BuildPod, IsRatherNotBesideAnotherMemberUnlessToldOtherwise) {
+  auto step = pod_step();
+  auto pod = build_pod(kOwner, step);
+  EXPECT_EQ(json::find(pod, "/spec/topologySpreadConstraints")->as_array().size(), 2U);
+  const auto selector = "/spec/topologySpreadConstraints/0/labelSelector/matchLabels/" +
+                        json::escape_pointer(api::kLabelClusterUid);
+  EXPECT_EQ(*json::find(pod, selector), "cluster-uid");
+  EXPECT_EQ(*json::find(pod, "/spec/topologySpreadConstraints/0/whenUnsatisfiable"),
+            "ScheduleAnyway");
+  auto& strict = step.shape.placement.spread.emplace_back();
+  strict.topology_key = "rack";
+  pod = build_pod(kOwner, step);
+  EXPECT_EQ(json::find(pod, "/spec/topologySpreadConstraints")->as_array().size(), 1U);
+  EXPECT_EQ(*json::find(pod, selector), "cluster-uid") << "the members are meant";
+}
+
+TEST(BuildPod, RunsWhereItIsTold) {
+  auto step = pod_step();
+  auto& placement = step.shape.placement;
+  placement.node_selector = {{"disk", "fast"}};
+  placement.priority_class = "high";
+  placement.tolerations.push_back({"dedicated", api::TolerationOperator::kExists, {}, {}, {}});
+  placement.affinity.emplace().anti_pod.emplace().required.push_back(
+      {{}, "kubernetes.io/hostname", {}, {}});
+  const auto pod = build_pod(kOwner, step);
+  EXPECT_EQ(*json::find(pod, "/spec/nodeSelector/disk"), "fast");
+  EXPECT_EQ(*json::find(pod, "/spec/priorityClassName"), "high");
+  EXPECT_EQ(*json::find(pod, "/spec/tolerations/0/operator"), "Exists");
+  EXPECT_EQ(*json::find(pod,
+                        "/spec/affinity/podAntiAffinity/"
+                        "requiredDuringSchedulingIgnoredDuringExecution/0/labelSelector/"
+                        "matchLabels/" +
+                            json::escape_pointer(api::kLabelClusterUid)),
+            "cluster-uid");
+}
+
+TEST(BuildPod, TakesWhatTheTemplateAddsAndKeepsTheRest) {
+  auto step = pod_step();
+  const auto plain = build_pod(kOwner, step);
+  step.shape.pod_template.spec.text =
+      R"({"containers":[{"env":[{"name":"GOGC","value":"50"}],"name":"etcd"},)"
+      R"({"image":"i","name":"side"}],"dnsPolicy":"Default",)"
+      R"("volumes":[{"emptyDir":{},"name":"extra"}]})";
+  const auto pod = build_pod(kOwner, step);
+  EXPECT_EQ(*json::find(pod, "/spec/dnsPolicy"), "Default");
+  EXPECT_EQ(variable(pod, "GOGC"), "50");
+  EXPECT_EQ(variable(pod, launch::kEnvMember), "c-1");
+  EXPECT_EQ(*json::find(pod, "/spec/containers/0/args"),
+            *json::find(plain, "/spec/containers/0/args"));
+  EXPECT_EQ(*json::find(pod, "/spec/containers/1/name"), "side");
+  EXPECT_EQ(*json::find(pod, "/spec/containers/1/securityContext/allowPrivilegeEscalation"), false);
+  EXPECT_EQ(*json::find(pod, "/spec/containers/1/securityContext/capabilities/drop/0"), "ALL");
+  EXPECT_EQ(json::find(pod, "/spec/volumes")->as_array().size(),
+            json::find(plain, "/spec/volumes")->as_array().size() + 1);
+}
+
+TEST(BuildPod, CarriesWhatPeopleWantToFindAndOursWin) {
+  auto owner = kOwner;
+  owner.metadata = {{{"team", "a"}, {std::string(api::kLabelCluster), "x"}}, {{"note", "n"}}};
+  auto step = pod_step();
+  step.shape.pod_template.metadata = {{{"team", "b"}}, {}};
+  const auto pod = build_pod(owner, step);
+  EXPECT_EQ(*json::find(pod, "/metadata/labels/team"), "b");
+  EXPECT_EQ(*json::find(pod, "/metadata/annotations/note"), "n");
+  EXPECT_EQ(*json::find(pod, "/metadata/labels/" + json::escape_pointer(api::kLabelCluster)), "c");
+  const auto facts = pod_facts(seen<PodView>(pod), "c");
+  EXPECT_EQ(facts->added,
+            api::added_text(api::join_metadata(owner.metadata, step.shape.pod_template.metadata)));
+}
+
+TEST(BuildMetadata, PatchTakesAwayWhatIsNotWantedAnyMore) {
+  plan::SetMetadata step;
+  step.before = api::added_text({{{"team", "a"}, {"old", "x"}}, {{"note", "n"}}});
+  step.metadata = {{{"team", "b"}}, {}};
+  const json::Value patch = build_metadata_patch(step);
+  EXPECT_EQ(*json::find(patch, "/metadata/labels/team"), "b");
+  EXPECT_TRUE(json::find(patch, "/metadata/labels/old")->is_null());
+  EXPECT_TRUE(json::find(patch, "/metadata/annotations/note")->is_null());
+  step.metadata = {};
+  const json::Value none = build_metadata_patch(step);
+  EXPECT_TRUE(json::find(none, "/metadata/labels/team")->is_null());
+  EXPECT_TRUE(
+      json::find(none, "/metadata/annotations/" + json::escape_pointer(api::kAnnotationAdded))
+          ->is_null());
+}
+
+TEST(BuildService, PatchRemovesWhatIsNotDeclaredAnyMore) {
+  plan::ApplyShared step;
+  step.which = plan::Shared::kClientService;
+  auto& spec = step.services.client.spec;
+  spec.type = api::ServiceType::kLoadBalancer;
+  spec.load_balancer_source_ranges = {"10.0.0.0/8"};
+  spec.node_port = 30000;
+  auto owner = kOwner;
+  owner.metadata = {{{"team", "a"}}, {}};
+  const auto service = build_client_service(owner, step);
+  EXPECT_EQ(*json::find(service, "/spec/ports/0/nodePort"), 30000);
+  EXPECT_EQ(*json::find(service, "/spec/externalTrafficPolicy"), "Cluster");
+  EXPECT_FALSE(seen<ServiceView>(service).drifted);
+  const auto added = seen<ServiceView>(service).added;
+  step.services = {};
+  const json::Value patch = build_shared_patch(build_client_service(kOwner, step), added);
+  EXPECT_EQ(*json::find(patch, "/spec/type"), "ClusterIP");
+  EXPECT_TRUE(json::find(patch, "/spec/loadBalancerSourceRanges")->is_null());
+  EXPECT_TRUE(json::find(patch, "/metadata/labels/team")->is_null());
+  EXPECT_FALSE(seen<ServiceView>(json::apply_merge_patch(service, patch)).drifted);
+}
+
+TEST(BuildClaim, HasTheMetadataAndSelectorThatAreDeclared) {
+  plan::CreateClaim step;
+  step.name = "data-c-1";
+  step.identity = identity();
+  step.storage.metadata = {{{"tier", "1"}}, {}};
+  step.storage.selector.emplace().match_labels = {{"disk", "fast"}};
+  const auto claim = build_claim(kOwner, step);
+  EXPECT_EQ(*json::find(claim, "/metadata/labels/tier"), "1");
+  EXPECT_EQ(*json::find(claim, "/spec/selector/matchLabels/disk"), "fast");
 }
 
 TEST(BuildClaim, IsOwnedOnlyIfItsDataMayGoWithTheCluster) {

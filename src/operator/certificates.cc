@@ -72,8 +72,11 @@ Task<Result<void>> Executor::on(plan::IssueLeaf step, Pass& pass) {
   request.purpose = purpose_of(step.which);
   request.validity = {now - kClockSlack, now + options_.leaf_lifetime};
   CO_TRY(auto leaf, authority.issue(keys_, request));
-  auto object = build_tls_secret(pass.owner, step.which, step.rendered, pems.ca,
-                                 leaf.certificate_pem(), leaf.key.pem());
+  // On a Secret that is there, people's labels and annotations are another step's business.
+  auto owner = pass.owner;
+  if (step.renews) owner.metadata = {};
+  auto object = build_tls_secret(owner, step.which, step.rendered, pems.ca, leaf.certificate_pem(),
+                                 leaf.key.pem());
   if (!step.renews) {
     CO_TRY(const auto made,
            co_await make(kube::kSecrets, std::move(object), caches_.secrets, pass));

@@ -37,6 +37,8 @@ Result<rt::Deadline> Executor::deadline() const {
 Task<Result<Executor::Taken>> Executor::carry_out(const plan::Decision& decision,
                                                   plan::Observation& seen, ClusterMemory& memory) {
   Pass pass{seen, memory, {seen.cluster.key, seen.cluster.uid}};
+  if (decision.status && decision.status->target)
+    pass.owner.metadata = decision.status->target->additional_metadata;
   Taken taken;
   for (const auto& stage : decision.stages) {
     std::vector<Task<Result<void>>> steps;

@@ -112,6 +112,8 @@ class Executor {
 
   // One for every kind of step.
   Task<Result<void>> on(plan::ApplyShared step, Pass& pass);
+  Task<Result<void>> on(plan::RemoveBudget step, Pass& pass);
+  Task<Result<void>> on(plan::SetMetadata step, Pass& pass);
   Task<Result<void>> on(plan::CreateAuthority step, Pass& pass);
   Task<Result<void>> on(plan::IssueLeaf step, Pass& pass);
   Task<Result<void>> on(plan::CreateRecord step, Pass& pass);

@@ -45,19 +45,39 @@ Task<Result<void>> Executor::on(plan::ApplyShared step, Pass& pass) {
     default:
       CHECK(false, "{} is not applied", plan::name_of(step.which, pass.owner.key.name));
   }
-  const ObjectKey key{pass.owner.key.ns, plan::name_of(step.which, pass.owner.key.name)};
+  const auto name = plan::name_of(step.which, pass.owner.key.name);
   const plan::SharedFacts* there = nullptr;
   for (const auto& shared : pass.seen.shared)
     if (shared.which == step.which) there = &shared;
   // The first time by POST, so that something foreign of that name is noticed and not taken over.
   if (!there) co_return co_await create(resource, std::move(object), *store, pass);
-  object.as_object()["metadata"].as_object()["uid"] = there->uid.value();
-  CO_TRY(auto until, deadline());
-  kube::ApplyOptions options;
-  options.force = true;
-  CO_TRY(auto applied, co_await client_.apply(resource, key, std::move(object), until, options));
-  wrote(*store, applied, pass);
-  co_return Result<void>();
+  co_return co_await patch(resource, name, there->uid, build_shared_patch(object, there->added),
+                           *store, pass);
+}
+
+Task<Result<void>> Executor::on(plan::RemoveBudget step, Pass& pass) {
+  constexpr auto kBudget = plan::Shared::kDisruptionBudget;
+  std::optional<ResourceVersion> version;
+  for (const auto& shared : pass.seen.shared)
+    if (shared.which == kBudget && shared.uid == step.uid) version = shared.resource_version;
+  const plan::Victim budget{plan::name_of(kBudget, pass.owner.key.name), step.uid};
+  return remove(kube::kPodDisruptionBudgets, budget, std::move(version), pass);
+}
+
+Task<Result<void>> Executor::on(plan::SetMetadata step, Pass& pass) {
+  auto body = build_metadata_patch(step);
+  switch (step.kind) {
+    case plan::Marked::kRecord:
+      return patch(kube::kEtcdMembers, step.name, step.uid, std::move(body), caches_.records, pass);
+    case plan::Marked::kClaim:
+      return patch(kube::kPersistentVolumeClaims, step.name, step.uid, std::move(body),
+                   caches_.claims, pass);
+    case plan::Marked::kPod:
+      return patch(kube::kPods, step.name, step.uid, std::move(body), caches_.pods, pass);
+    case plan::Marked::kSecret:
+      break;
+  }
+  return patch(kube::kSecrets, step.name, step.uid, std::move(body), caches_.secrets, pass);
 }
 
 Task<Result<void>> Executor::on(plan::CreateRecord step, Pass& pass) {

@@ -36,6 +36,7 @@ Result<plan::RecordFacts> record_facts(const RecordView& view) {
   facts.created = view.meta.created.value_or(WallTime());
   facts.spec = view.spec;
   facts.status = view.status;
+  facts.added = view.added;
   return facts;
 }
 
@@ -53,6 +54,7 @@ std::optional<plan::ClaimFacts> claim_facts(const ClaimView& view, std::string_v
   facts.phase = view.phase;
   facts.requested = quantity_of(view.requested);
   facts.capacity = quantity_of(view.capacity);
+  facts.added = view.added;
   return facts;
 }
 
@@ -74,6 +76,7 @@ std::optional<plan::PodFacts> pod_facts(const PodView& view, std::string_view cl
   facts.initial_cluster = view.initial_cluster;
   facts.rendered = view.rendered;
   facts.reimaged_at = view.reimaged_at;
+  facts.added = view.added;
   facts.voter = view.voter;
   facts.serving = view.serving;
   facts.phase = view.phase;
@@ -96,6 +99,7 @@ plan::SharedFacts shared_facts(plan::Shared which, const SharedView& view) {
   facts.cluster_uid = view.cluster_uid;
   facts.deleting = view.meta.deleting();
   facts.rendered = view.rendered;
+  facts.added = view.added;
   facts.drifted = view.drifted;
   facts.certificate = view.certificate;
   facts.trusts = view.trusts;

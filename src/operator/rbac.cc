@@ -24,7 +24,7 @@ const Right kClusterRights[] = {
     {"", "persistentvolumeclaims", {"get", "list", "watch", "create", "patch", "delete"}},
     {"", "services", {"get", "list", "watch", "create", "patch"}},
     {"", "secrets", {"get", "list", "watch", "create", "patch"}},
-    {"policy", "poddisruptionbudgets", {"get", "list", "watch", "create", "patch"}},
+    {"policy", "poddisruptionbudgets", {"get", "list", "watch", "create", "patch", "delete"}},
     {"discovery.k8s.io", "endpointslices", {"list"}},
     {"events.k8s.io", "events", {"create", "patch"}},
 };

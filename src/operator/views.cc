@@ -153,6 +153,7 @@ void take_marks(const Marks& marks, PodView& out) {
       plan::initial_cluster_fingerprint(text_of(marks.annotations, api::kAnnotationInitialCluster));
   out.rendered = text_of(marks.annotations, api::kAnnotationRendered);
   out.reimaged_at = parse_integer(text_of(marks.annotations, api::kAnnotationReimagedAt));
+  out.added = text_of(marks.annotations, api::kAnnotationAdded);
   out.voter = is_true(marks.labels, api::kLabelVoter);
   out.serving = is_true(marks.labels, api::kLabelServing);
 }
@@ -174,8 +175,14 @@ void read_pod_status(json::Reader& in, PodView& out) {
 
 // The fields of a Service's or budget's spec that we render. What the server adds (addresses,
 // families, defaults) is left out.
-constexpr std::string_view kServiceFields[] = {"type", "selector", "publishNotReadyAddresses",
-                                               "sessionAffinity"};
+constexpr std::string_view kServiceFields[] = {"type",
+                                               "selector",
+                                               "publishNotReadyAddresses",
+                                               "sessionAffinity",
+                                               "internalTrafficPolicy",
+                                               "externalTrafficPolicy",
+                                               "loadBalancerClass",
+                                               "loadBalancerSourceRanges"};
 constexpr std::string_view kBudgetFields[] = {"minAvailable", "maxUnavailable", "selector"};
 
 std::string owned_ports(const json::Value& ports) {
@@ -209,6 +216,7 @@ void take_marks(const Marks& marks, SharedView& out) {
   if (auto uid = text_of(marks.labels, api::kLabelClusterUid); !uid.empty())
     out.cluster_uid = Uid(std::move(uid));
   out.rendered = text_of(marks.annotations, api::kAnnotationRendered);
+  out.added = text_of(marks.annotations, api::kAnnotationAdded);
 }
 
 void read_shared(json::Reader& in, SharedView& out, OwnedIn owned_in) {
@@ -251,6 +259,13 @@ std::vector<std::string> key_ids(std::string_view encoded_pem) {
 
 }  // namespace
 
+std::vector<std::string_view> optional_fields(std::string_view kind) {
+  if (kind == kube::kServices.kind)
+    return {"publishNotReadyAddresses", "externalTrafficPolicy", "loadBalancerClass",
+            "loadBalancerSourceRanges"};
+  return {"maxUnavailable"};
+}
+
 std::string owned_in_service(const json::Value& spec) {
   return owned_fingerprint(spec, kServiceFields);
 }
@@ -282,6 +297,7 @@ void read(json::Reader& in, RecordView& out) {
       const auto marks = read_metadata(value, out.meta);
       out.cluster = text_of(marks.labels, api::kLabelCluster);
       out.controller = marks.controller;
+      out.added = text_of(marks.annotations, api::kAnnotationAdded);
     } else if (key == "spec") {
       spec = value.document();
     } else if (key == "status") {
@@ -300,6 +316,7 @@ void read(json::Reader& in, ClaimView& out) {
       auto marks = read_metadata(value, out.meta);
       out.cluster = text_of(marks.labels, api::kLabelCluster);
       out.identity = identity_of(marks);
+      out.added = text_of(marks.annotations, api::kAnnotationAdded);
       out.owners = std::move(marks.owners);
     } else if (key == "spec") {
       auto spec = value.document();

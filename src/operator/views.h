@@ -34,6 +34,7 @@ struct RecordView {
   api::MemberSpec spec;
   api::MemberStatus status;
   std::string undecodable;  // why the spec could not be decoded; empty: it was
+  std::string added;        // annotation
 };
 void read(json::Reader& in, RecordView& out);
 
@@ -45,6 +46,7 @@ struct ClaimView {
   plan::ClaimPhase phase = plan::ClaimPhase::kPending;
   std::string requested;  // quantities as written
   std::string capacity;
+  std::string added;
 };
 void read(json::Reader& in, ClaimView& out);
 
@@ -59,6 +61,7 @@ struct PodView {
   std::string initial_cluster;  // fingerprint
   std::string rendered;
   std::optional<std::int64_t> reimaged_at;
+  std::string added;
   bool voter = false;
   bool serving = false;
   plan::PodPhase phase = plan::PodPhase::kUnknown;
@@ -80,6 +83,7 @@ struct SharedView {
   std::optional<Uid> controller;
   std::optional<Uid> cluster_uid;  // label
   std::string rendered;            // annotation
+  std::string added;               // annotation
   bool drifted = false;            // Services and budgets
   std::optional<plan::CertificateFacts> certificate;
   std::vector<std::string> trusts;
@@ -106,6 +110,8 @@ struct EndpointsView {
 };
 void read(json::Reader& in, EndpointsView& out);
 
+// The fields of a Service's or budget's spec that we render in some clusters and not in others.
+[[nodiscard]] std::vector<std::string_view> optional_fields(std::string_view kind);
 // The fingerprint of what we own in the spec of a Service or of a budget.
 [[nodiscard]] std::string owned_in_service(const json::Value& spec);
 [[nodiscard]] std::string owned_in_budget(const json::Value& spec);
@@ -117,28 +123,29 @@ void each_field(Visit& visit, ClusterView& view) {
 }
 template <class Visit>
 void each_field(Visit& visit, RecordView& view) {
-  auto& [meta, cluster, controller, spec, status, undecodable] = view;
-  visit(meta, cluster, controller, spec, status, undecodable);
+  auto& [meta, cluster, controller, spec, status, undecodable, added] = view;
+  visit(meta, cluster, controller, spec, status, undecodable, added);
 }
 template <class Visit>
 void each_field(Visit& visit, ClaimView& view) {
-  auto& [meta, cluster, owners, identity, phase, requested, capacity] = view;
-  visit(meta, cluster, owners, identity, phase, requested, capacity);
+  auto& [meta, cluster, owners, identity, phase, requested, capacity, added] = view;
+  visit(meta, cluster, owners, identity, phase, requested, capacity, added);
 }
 template <class Visit>
 void each_field(Visit& visit, PodView& view) {
   auto& [meta, cluster, controller, identity, first_pod, formation_open, held, initial_cluster,
-         rendered, reimaged_at, voter, serving, phase, ready, unschedulable, unschedulable_since,
-         node, ip, install, etcd] = view;
+         rendered, reimaged_at, added, voter, serving, phase, ready, unschedulable,
+         unschedulable_since, node, ip, install, etcd] = view;
   visit(meta, cluster, controller, identity, first_pod, formation_open, held, initial_cluster,
-        rendered, reimaged_at, voter, serving, phase, ready, unschedulable, unschedulable_since,
-        node, ip, install, etcd);
+        rendered, reimaged_at, added, voter, serving, phase, ready, unschedulable,
+        unschedulable_since, node, ip, install, etcd);
 }
 template <class Visit>
 void each_field(Visit& visit, SharedView& view) {
-  auto& [meta, cluster, controller, cluster_uid, rendered, drifted, certificate, trusts, next] =
-      view;
-  visit(meta, cluster, controller, cluster_uid, rendered, drifted, certificate, trusts, next);
+  auto& [meta, cluster, controller, cluster_uid, rendered, added, drifted, certificate, trusts,
+         next] = view;
+  visit(meta, cluster, controller, cluster_uid, rendered, added, drifted, certificate, trusts,
+        next);
 }
 
 }  // namespace quorate::op

@@ -39,6 +39,7 @@ Finding ensure(const Situation& now) {
   Finding all;
   append(all, ensure_shared(now));
   append(all, ensure_members(now));
+  append(all, ensure_metadata(now));
   for (const auto& refusal : now.seen.refusals)
     all.verdicts.push_back(
         now.waiting("ensure", "Refused",

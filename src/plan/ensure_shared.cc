@@ -30,6 +30,7 @@ class SharedEnsurer {
         apply(which, there);
       }
     }
+    budget();
     Finding finding;
     finding.verdicts = std::move(verdicts_);
     for (auto* stage : {&first_, &leaves_, &rest_})
@@ -58,7 +59,15 @@ class SharedEnsurer {
     if (there && !there->drifted && there->rendered == rendered) return;
     // Members find each other through the peer Service; they form without the others.
     auto& stage = which == Shared::kPeerService ? first_ : rest_;
-    stage.steps.push_back(ApplyShared{which, least, rendered});
+    stage.steps.push_back(ApplyShared{which, least, rendered, now_.target->services});
+  }
+
+  void budget() {
+    const auto* there = now_.find(Shared::kDisruptionBudget);
+    if (now_.target->disruption_budget.enabled || !there || !now_.is_ours(*there) ||
+        there->deleting)
+      return;
+    rest_.steps.push_back(RemoveBudget{there->uid});
   }
 
   // A new authority would lock out every member that trusts the old one, so it is made only while

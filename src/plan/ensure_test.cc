@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/metadata.h"
 #include "api/names.h"
 #include "plan/shared.h"
 #include "plan/world_test.h"
@@ -58,6 +59,65 @@ TEST(EnsureShared, KeepsAQuorumAvailable) {
       if (step.which == Shared::kDisruptionBudget) seen = step.min_available;
     EXPECT_EQ(seen, least) << size;
   }
+}
+
+TEST(EnsureShared, TakesTheBudgetAwayWhereNobodyWantsIt) {
+  auto world = formed();
+  world.edit([](api::ClusterSpec& spec) { spec.disruption_budget.enabled = false; });
+  EXPECT_THAT(steps_of<RemoveBudget>(world.decide()),
+              ElementsAre(RemoveBudget{world.shared(Shared::kDisruptionBudget)->uid}));
+  world.settle();
+  EXPECT_EQ(world.shared(Shared::kDisruptionBudget), nullptr);
+  world.edit([](api::ClusterSpec& spec) { spec.disruption_budget.enabled = true; });
+  world.settle();
+  EXPECT_NE(world.shared(Shared::kDisruptionBudget), nullptr);
+}
+
+TEST(EnsureShared, LeavesABudgetOfSomebodyElseAlone) {
+  api::ClusterSpec spec;
+  spec.disruption_budget.enabled = false;
+  auto world = formed(spec);
+  world.seen.shared.push_back({.which = Shared::kDisruptionBudget, .uid = Uid("theirs")});
+  EXPECT_THAT(steps_of<RemoveBudget>(world.decide()), IsEmpty());
+}
+
+TEST(EnsureShared, ChangesServicesAsTheyAreDeclared) {
+  auto world = formed();
+  world.edit(
+      [](api::ClusterSpec& spec) { spec.services.client.spec.type = api::ServiceType::kNodePort; });
+  auto steps = steps_of<ApplyShared>(world.decide());
+  ASSERT_THAT(steps, SizeIs(2)) << "both Services, in one fingerprint";
+  EXPECT_EQ(steps[0].services.client.spec.type, api::ServiceType::kNodePort);
+}
+
+// ---- What people want to find on objects ----
+
+TEST(EnsureMetadata, IsWrittenOnEverythingThatIsThere) {
+  auto world = formed();
+  const api::MetadataSpec wanted{{{"team", "a"}}, {}};
+  world.edit([&](api::ClusterSpec& spec) { spec.additional_metadata = wanted; });
+  auto decision = world.decide();
+  EXPECT_THAT(steps_of<SetMetadata>(decision), SizeIs(9 + 6)) << "members' objects, and Secrets";
+  EXPECT_THAT(steps_of<ApplyShared>(decision), SizeIs(3));
+  for (const auto& step : steps_of<SetMetadata>(decision)) EXPECT_EQ(step.metadata, wanted);
+  EXPECT_EQ(disruptive_step(decision), nullptr) << "no Pod is touched for a label";
+  world.settle();
+  EXPECT_EQ(world.pod("c-0")->added, api::added_text(wanted));
+}
+
+TEST(EnsureMetadata, IsTakenAwayAgain) {
+  api::ClusterSpec spec;
+  spec.pod_template.metadata = {{{"team", "a"}}, {}};
+  auto world = formed(spec);
+  const auto before = world.pod("c-0")->added;
+  world.edit([](api::ClusterSpec& edited) { edited.pod_template = {}; });
+  auto steps = steps_of<SetMetadata>(world.decide());
+  ASSERT_THAT(steps, SizeIs(3));
+  EXPECT_EQ(steps[0].kind, Marked::kPod);
+  EXPECT_EQ(steps[0].before, before);
+  EXPECT_TRUE(steps[0].metadata.empty());
+  world.settle();
+  EXPECT_EQ(world.pod("c-0")->added, "");
 }
 
 TEST(EnsureShared, RestoresWhatSomebodyChanged) {

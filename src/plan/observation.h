@@ -28,7 +28,7 @@ struct OperatorFacts {
   std::int64_t epoch = 0;  // of the lease that it holds
   api::EtcdVersion default_version;
   std::string default_repository;
-  std::string launch_image;    // that holds quorate-launch
+  std::string launch_image;         // that holds quorate-launch
   std::string cluster_domain = {};  // of Services' full names; empty: certificates do without
   // How old an answer may be to count as what is: longer than from one question to the next.
   Duration answers_good_for = std::chrono::seconds(60);
@@ -56,6 +56,7 @@ struct RecordFacts {
   WallTime created;
   api::MemberSpec spec;
   api::MemberStatus status;
+  std::string added;  // annotation: labels and annotations at people's wish (api/metadata.h)
 };
 
 enum class ClaimPhase { kPending, kBound, kLost };
@@ -72,6 +73,7 @@ struct ClaimFacts {
   ClaimPhase phase = ClaimPhase::kPending;
   std::optional<api::Quantity> requested;
   std::optional<api::Quantity> capacity;
+  std::string added;  // annotation
 };
 
 enum class PodPhase { kPending, kRunning, kSucceeded, kFailed, kUnknown };
@@ -112,6 +114,7 @@ struct PodFacts {
   bool held = false;            // annotation: etcd is not started yet
   std::string initial_cluster;  // annotation: its fingerprint (pods.h)
   std::string rendered;         // annotation: fingerprint of its description
+  std::string added;            // annotation
   // Annotation: how often its container had restarted when its image was changed in place.
   std::optional<std::int64_t> reimaged_at;
   bool voter = false;  // labels
@@ -162,6 +165,7 @@ struct SharedFacts {
   std::optional<Uid> cluster_uid;  // label
   bool deleting = false;
   std::string rendered;                         // annotation: fingerprint of its description
+  std::string added;                            // annotation
   bool drifted = false;                         // an owned field is no longer as we rendered it
   std::optional<CertificateFacts> certificate;  // of TLS Secrets that hold a usable one
   // Key identifiers of the authorities in its bundle, sorted: whom those trust who mount it.

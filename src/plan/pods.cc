@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "api/codec.h"
 #include "api/names.h"
 #include "base/strings.h"
 #include "plan/fingerprint.h"
@@ -39,9 +40,14 @@ PodShape make_shape_of(const Situation& now, const Member& member, const api::Cl
                                 .advertise_client_url = api::client_url(
                                     now.seen.cluster.key, member.ordinal, spec.tls.client.on()),
                                 .peer_tls = spec.tls.peer.on(),
-                                .client_tls = spec.tls.client.on()});
+                                .client_tls = spec.tls.client.on(),
+                                .client_certificates = spec.tls.client.mutual(),
+                                .options = spec.options});
   shape.readiness_path = std::string(api::readiness_path(*spec.version));
   shape.resources = spec.resources;
+  shape.options = spec.options;
+  shape.placement = spec.placement;
+  shape.pod_template = spec.pod_template;
   if (spec.storage.claim)
     shape.claim = api::claim_name(now.seen.cluster.key.name, member.ordinal);
   else
@@ -80,6 +86,8 @@ std::string fingerprint(const PodShape& shape) {
   print.add(shape.pull_policy ? static_cast<int>(*shape.pull_policy) : -1);
   for (const auto& secret : shape.pull_secrets) print.add(secret);
   add_resources(print, shape.resources);
+  for (const auto& [name, value] : shape.options) print.add(name).add(value);
+  print.add(api::canonical_text(shape.placement)).add(shape.pod_template.spec.text);
   print.add(shape.claim.value_or(""));
   if (shape.empty_dir) {
     print.add(static_cast<int>(shape.empty_dir->medium));

@@ -215,7 +215,11 @@ void disturb(World& world) {
       if (auto* claim = world.claim("data-" + name)) claim->uid = Uid("swapped");
       break;
     case 13:
-      world.edit([](api::ClusterSpec& spec) { spec.image.tag = api::any_word(); });
+      world.edit([](api::ClusterSpec& spec) {
+        spec.image.tag = api::any_word();
+        spec.additional_metadata = api::any_metadata();
+        spec.disruption_budget.enabled = any_flag();
+      });
       break;
     case 14:
     case 15:
@@ -523,6 +527,7 @@ TEST(Properties, NothingOfAnotherClusterIsTouched) {
       if (const auto* one = std::get_if<UpdatePodState>(&step)) untouched(one->pod_uid);
       if (const auto* one = std::get_if<SetServing>(&step)) untouched(one->pod_uid);
       if (const auto* one = std::get_if<GrowClaim>(&step)) untouched(one->claim_uid);
+      if (const auto* one = std::get_if<SetMetadata>(&step)) untouched(one->uid);
       if (const auto* one = std::get_if<RemoveFinishedPod>(&step)) untouched(one->pod_uid);
       if (const auto* one = std::get_if<ReplaceUnformedPod>(&step)) untouched(one->pod.uid);
       if (const auto* one = std::get_if<NoteRole>(&step)) untouched(one->record_uid);

@@ -24,8 +24,10 @@ namespace quorate::plan {
 [[nodiscard]] Finding roll(const Situation& now);
 [[nodiscard]] Finding rotate(const Situation& now);
 
-// Parts of `ensure`: what all members share, and the objects of each member.
+// Parts of `ensure`: what all members share, the objects of each member, and what people want to
+// find on them.
 [[nodiscard]] Finding ensure_shared(const Situation& now);
 [[nodiscard]] Finding ensure_members(const Situation& now);
+[[nodiscard]] Finding ensure_metadata(const Situation& now);
 
 }  // namespace quorate::plan

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "api/codec.h"
+#include "api/metadata.h"
 #include "api/names.h"
 #include "plan/fingerprint.h"
 
@@ -56,8 +58,8 @@ std::string title_of(Shared which, std::string_view cluster) {
 }
 
 std::vector<Shared> needed_shared(const api::ClusterSpec& spec) {
-  std::vector<Shared> needed{Shared::kPeerService, Shared::kClientService,
-                             Shared::kDisruptionBudget};
+  std::vector<Shared> needed{Shared::kPeerService, Shared::kClientService};
+  if (spec.disruption_budget.enabled) needed.push_back(Shared::kDisruptionBudget);
   if (spec.tls.peer.on()) needed.insert(needed.end(), {Shared::kPeerCa, Shared::kPeerTls});
   if (spec.tls.client.on())
     needed.insert(needed.end(), {Shared::kClientCa, Shared::kServerTls, Shared::kClientTls,
@@ -98,6 +100,12 @@ std::string fingerprint_of(Shared which, const Situation& now, int min_available
   print.add(kind_of(which)).add(name_of(which, now.seen.cluster.key.name));
   print.add(now.seen.cluster.uid.value()).add(min_available);
   for (const auto& name : names_of_leaf(which, now.seen)) print.add(name);
+  // Of Secrets, metadata is written apart from keys and certificates.
+  if (kind_of(which) != kind_of(Shared::kPeerCa)) {
+    print.add(api::added_text(now.target->additional_metadata));
+    if (kind_of(which) == kind_of(Shared::kClientService))
+      print.add(api::canonical_text(now.target->services));
+  }
   return print.text();
 }
 

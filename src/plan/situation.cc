@@ -119,15 +119,21 @@ WallTime Situation::since(std::string_view rule, std::string_view reason) const 
   return std::chrono::floor<std::chrono::seconds>(seen.now.wall);
 }
 
+Duration Situation::progress_deadline() const {
+  return target ? target->progress_deadline : api::kDefaultProgressDeadline;
+}
+
 Waiting Situation::waiting(std::string_view rule, std::string code, std::string message) const {
   auto begin = since(rule, code);
-  return {{std::move(code), std::move(message)}, begin, begin + kProgressDeadline};
+  const auto late = begin + std::chrono::floor<std::chrono::seconds>(progress_deadline());
+  return {{std::move(code), std::move(message)}, begin, late};
 }
 
 Blocked Situation::blocked(std::string_view rule, std::string code, std::string message,
                            bool frozen) const {
   auto begin = since(rule, code);
-  return {{std::move(code), std::move(message)}, begin, begin + kProgressDeadline, frozen};
+  const auto late = begin + std::chrono::floor<std::chrono::seconds>(progress_deadline());
+  return {{std::move(code), std::move(message)}, begin, late, frozen};
 }
 
 Acts Situation::acts(std::string_view rule, std::string code, std::string message) const {

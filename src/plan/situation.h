@@ -125,14 +125,14 @@ struct Situation {
 
   // Verdicts. `since` is when status first said it; the deadline follows from it.
   WallTime since(std::string_view rule, std::string_view reason) const;
+  // How long something may take before status says that it is late.
+  Duration progress_deadline() const;
   Waiting waiting(std::string_view rule, std::string code, std::string message) const;
   Blocked blocked(std::string_view rule, std::string code, std::string message,
                   bool frozen = false) const;
   Acts acts(std::string_view rule, std::string code, std::string message) const;
 };
 
-// How long something may take before status says that it is late.
-inline constexpr auto kProgressDeadline = std::chrono::minutes(10);
 // How long a call whose answer was lost may still take effect: longer than etcd itself waits for a
 // quorum, and than the longest call of ours.
 inline constexpr auto kUnresolvedFor = std::chrono::seconds(15);

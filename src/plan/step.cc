@@ -43,6 +43,14 @@ struct Describer {
   std::string operator()(const ApplyShared& step) const {
     return "apply " + title_of(step.which, cluster);
   }
+  std::string operator()(const RemoveBudget&) const {
+    return "remove " + title_of(Shared::kDisruptionBudget, cluster);
+  }
+  std::string operator()(const SetMetadata& step) const {
+    constexpr std::string_view kKinds[] = {"EtcdMember", "claim", "Pod", "Secret"};
+    return fmt::format("set labels and annotations of {} {}",
+                       kKinds[static_cast<std::size_t>(step.kind)], step.name);
+  }
   std::string operator()(const CreateAuthority& step) const {
     return "create " + title_of(step.which, cluster);
   }

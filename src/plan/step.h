@@ -18,12 +18,31 @@ namespace quorate::plan {
 
 // ---- Harmless steps: they create what is missing or write down what is known ----
 
-// Server-side apply of a Service or of the disruption budget, `quorate.io/rendered` included.
+// A Service or the disruption budget as it is described, `quorate.io/rendered` included: made by
+// POST, or patched by UID.
 struct ApplyShared {
   Shared which{};
   int min_available = 0;  // of the budget
   std::string rendered;
+  api::ServicesSpec services = {};
   friend bool operator==(const ApplyShared&, const ApplyShared&) = default;
+};
+
+// Deletes the disruption budget that nobody wants any more.
+struct RemoveBudget {
+  Uid uid;
+  friend bool operator==(const RemoveBudget&, const RemoveBudget&) = default;
+};
+
+// The labels and annotations at people's wish, on an object that is there.
+enum class Marked { kRecord, kClaim, kPod, kSecret };
+struct SetMetadata {
+  Marked kind{};
+  std::string name;
+  Uid uid;
+  std::string before;  // what was added earlier: api::added_text
+  api::MetadataSpec metadata;
+  friend bool operator==(const SetMetadata&, const SetMetadata&) = default;
 };
 
 // POST of a CA Secret with a new key. Never applied again: a lost CA is not made anew by itself.
@@ -97,6 +116,9 @@ struct PodShape {
   std::vector<std::string> etcd_arguments;  // but those that the guard adds
   std::string readiness_path;
   api::ResourcesSpec resources;
+  api::TextTable options;  // as declared; they are among the arguments
+  api::PlacementSpec placement;
+  api::PodTemplate pod_template;     // its metadata is no part of the fingerprint
   std::optional<std::string> claim;  // by name; absent: emptyDir
   std::optional<api::EmptyDirStorage> empty_dir;
   bool peer_tls = true;
@@ -322,13 +344,13 @@ struct DiscardMember {
   friend bool operator==(const DiscardMember&, const DiscardMember&) = default;
 };
 
-using Step = std::variant<ApplyShared, CreateAuthority, IssueLeaf, IntroduceAuthority, CreateRecord,
-                          CreateClaim, AllowRun, CreatePod, NoteOnRecord, NoteVersion, NoteRole,
-                          NoteLastOrdinal, NoteOnClaim, UpdatePodState, SetServing, SetVoter,
-                          GrowClaim, RemoveFinishedPod, AbandonFormation, DiscardFormation,
-                          ReplaceUnformedPod, StopMembers, StopPods, RestartMember, ReimageMember,
-                          SwitchAuthority, RetireAuthority, AddLearner, PromoteLearner, MoveLeader,
-                          RemoveMember, DiscardMember>;
+using Step = std::variant<ApplyShared, RemoveBudget, SetMetadata, CreateAuthority, IssueLeaf,
+                          IntroduceAuthority, CreateRecord, CreateClaim, AllowRun, CreatePod,
+                          NoteOnRecord, NoteVersion, NoteRole, NoteLastOrdinal, NoteOnClaim,
+                          UpdatePodState, SetServing, SetVoter, GrowClaim, RemoveFinishedPod,
+                          AbandonFormation, DiscardFormation, ReplaceUnformedPod, StopMembers,
+                          StopPods, RestartMember, ReimageMember, SwitchAuthority, RetireAuthority,
+                          AddLearner, PromoteLearner, MoveLeader, RemoveMember, DiscardMember>;
 
 // What a step disrupts; nothing for a harmless one. Its permit must be for that.
 [[nodiscard]] std::optional<Disruption> disruption_of(const Step& step);

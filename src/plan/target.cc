@@ -58,7 +58,10 @@ void choose_target(Situation& now) {
   now.problems = api::validate_name(cluster.key.name);
   if (!cluster.declared) now.problems.push_back({"spec", cluster.undecodable});
   if (cluster.declared)
-    for (auto& problem : api::validate(*cluster.declared)) now.problems.push_back(problem);
+    for (auto& problem :
+         api::validate(*cluster.declared,
+                       before && before->version ? *before->version : now.seen.op.default_version))
+      now.problems.push_back(problem);
   if (!now.problems.empty()) {
     if (remembered) now.target = before;
     return;

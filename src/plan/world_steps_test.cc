@@ -49,6 +49,23 @@ bool World::on(const ApplyShared& step) {
   return true;
 }
 
+bool World::on(const RemoveBudget& step) {
+  return std::erase_if(seen.shared, [&](const SharedFacts& one) { return one.uid == step.uid; }) ==
+         1;
+}
+
+bool World::on(const SetMetadata& step) {
+  const auto set = [&](auto& objects) {
+    for (auto& one : objects)
+      if (one.uid == step.uid) one.added = api::added_text(step.metadata);
+  };
+  set(seen.records);
+  set(seen.claims);
+  set(seen.pods);
+  set(seen.shared);
+  return true;
+}
+
 bool World::on(const CreateAuthority& step) {
   if (shared(step.which)) return false;
   auto& there = own_shared(step.which);

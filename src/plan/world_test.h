@@ -81,6 +81,8 @@ class World {
   // Whether it could be done.
   bool take(const Step& step);
   bool on(const ApplyShared& step);
+  bool on(const RemoveBudget& step);
+  bool on(const SetMetadata& step);
   bool on(const CreateAuthority& step);
   bool on(const IssueLeaf& step);
   bool on(const CreateRecord& step);
