@@ -70,6 +70,8 @@ Finding ensure_never_content(const Situation& now) {
   return finding;
 }
 
+Finding heal_nothing(const Situation&) { return {}; }
+
 }  // namespace
 
 std::span<const plan::Rule> rules_new_for_ever() { return with<ensure_new_for_ever>("ensure"); }
@@ -77,5 +79,6 @@ std::span<const plan::Rule> rules_serving_at_once() {
   return with<ensure_serving_at_once>("ensure");
 }
 std::span<const plan::Rule> rules_never_content() { return with<ensure_never_content>("ensure"); }
+std::span<const plan::Rule> rules_without_heal() { return with<heal_nothing>("heal"); }
 
 }  // namespace quorate::sim

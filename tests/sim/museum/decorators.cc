@@ -9,7 +9,8 @@ namespace {
 using namespace std::chrono_literals;
 
 bool speaks_of(const net::Request& request, std::string_view method, std::string_view in_path) {
-  return request.method == method && request.path.find(in_path) != std::string::npos;
+  return method.find(request.method) != std::string_view::npos &&
+         request.path.find(in_path) != std::string::npos;
 }
 
 // ---- Between an operator and the API server ----
@@ -313,6 +314,16 @@ Apply deletes_a_volume_in_need() {
                                      [was_available](const net::Request& request) {
                                        return says_lost(request, *was_available);
                                      });
+  });
+}
+
+Apply deletes_a_volume_with_its_pod() {
+  return wraps([](rt::Runtime here, kube::Api& inner) {
+    const std::vector<std::string> paths{
+        "/api/v1/namespaces/default/persistentvolumeclaims/data-c-0"};
+    return std::make_unique<Deleter>(here, inner, paths, [](const net::Request& request) {
+      return speaks_of(request, "DELETE", "/pods/c-0");
+    });
   });
 }
 
