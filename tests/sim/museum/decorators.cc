@@ -95,6 +95,24 @@ class Renamer final : public ForwardingApi {
   }
 };
 
+class Repeater final : public ForwardingApi {
+ public:
+  using ForwardingApi::ForwardingApi;
+  Task<Result<net::Response>> call(net::Request request, rt::Deadline deadline,
+                                   std::size_t limit) override {
+    if (speaks_of(request, "PATCH", "/pods/")) last_ = request;
+    const bool renews = speaks_of(request, "PUT PATCH", "/leases/");
+    auto answer = co_await inner_.call(std::move(request), deadline, limit);
+    if (!renews || !last_) co_return answer;
+    auto again = co_await inner_.call(*last_, here_.in(10s), limit);
+    static_cast<void>(again);
+    co_return answer;
+  }
+
+ private:
+  std::optional<net::Request> last_;
+};
+
 class Deleter final : public ForwardingApi {
  public:
   using Triggers = std::function<bool(const net::Request&)>;
@@ -291,6 +309,7 @@ Apply adds_a_voter() { return asks_through<VoterAdder>(); }
 Apply removes_who_answers() { return asks_through<Remover>(); }
 Apply adds_two_at_once() { return asks_through<TwoAtOnce>(); }
 Apply ignores_its_lease() { return talks_through<Dawdler>(); }
+Apply says_it_again() { return talks_through<Repeater>(); }
 Apply takes_lost_replies_for_failures() { return talks_through<Renamer>(); }
 
 Apply deletes_pods(const std::vector<std::string>& names) {

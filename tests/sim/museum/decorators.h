@@ -44,6 +44,8 @@ void set(json::Value& body, std::string_view pointer, json::Value content);
 
 [[nodiscard]] Apply ignores_its_lease();
 [[nodiscard]] Apply takes_lost_replies_for_failures();
+// The last patch of a Pod, with every renewal of the Lease.
+[[nodiscard]] Apply says_it_again();
 // When a Pod's label is set a fourth time.
 [[nodiscard]] Apply deletes_pods(const std::vector<std::string>& names);
 // When status says that the cluster is not available any more.

@@ -228,7 +228,7 @@ std::vector<Mutant> of_writes() {
        {"S28"},
        "form",
        {kNothing},
-       decides(rules_never_content()),
+       says_it_again(),
        60s},
       {"dawdles",
        "sends writes although its lease may be over",
