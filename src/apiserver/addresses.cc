@@ -56,12 +56,14 @@ ServiceAddresses::ServiceAddresses(Storage& storage, const Kind& services, std::
 void ServiceAddresses::note(const Event& event) {
   if (event.kind != &services_) return;
   if (event.before) {
-    const auto before = event.before->value();
+    const auto decoded = event.before->decoded();
+    const auto& before = *decoded;
     taken_.erase(std::string(json::text_or(before, "/spec/clusterIP", "")));
     for (const auto port : node_ports(before)) taken_ports_.erase(port);
   }
   if (event.type == Event::Type::kDeleted) return;
-  const auto now = event.now->value();
+  const auto decoded = event.now->decoded();
+  const auto& now = *decoded;
   const auto address = json::text_or(now, "/spec/clusterIP", "");
   if (!address.empty() && address != "None") taken_.insert(std::string(address));
   for (const auto port : node_ports(now)) taken_ports_.insert(port);

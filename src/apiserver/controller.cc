@@ -8,12 +8,14 @@
 namespace quorate::apiserver {
 
 const json::Value& Change::object() const {
-  if (!now_) now_ = event_.now->value();
+  if (!now_) now_ = event_.now->decoded();
   return *now_;
 }
 
 const json::Value& Change::before() const {
-  if (!before_) before_ = event_.before ? event_.before->value() : json::Value();
+  static const json::Value kNothing;
+  if (!event_.before) return kNothing;
+  if (!before_) before_ = event_.before->decoded();
   return *before_;
 }
 
@@ -81,10 +83,15 @@ Task<void> Controller::run() {
   listener_.reset();
 }
 
-std::optional<json::Value> Controller::find(const Kind& kind, const ObjectKey& key) {
+Decoded Controller::look_at(const Kind& kind, const ObjectKey& key) {
   const auto record = verbs_.storage().find(kind, key);
-  if (!record) return std::nullopt;
-  return record->value();
+  return record ? record->decoded() : nullptr;
+}
+
+std::optional<json::Value> Controller::find(const Kind& kind, const ObjectKey& key) {
+  const auto found = look_at(kind, key);
+  if (!found) return std::nullopt;
+  return *found;
 }
 
 WriteOptions Controller::as_writer(std::string_view subresource) const {
@@ -97,13 +104,13 @@ WriteOptions Controller::as_writer(std::string_view subresource) const {
 }
 
 void Controller::change_status(const WorkKey& work, json::Value object) {
-  const auto before = find(*work.kind, work.key);
+  const auto before = look_at(*work.kind, work.key);
   if (!before || json::equal(*before, object)) return;
   (void)verbs_.update(*work.kind, work.key, std::move(object), as_writer("status"));
 }
 
 void Controller::change(const WorkKey& work, json::Value object) {
-  const auto before = find(*work.kind, work.key);
+  const auto before = look_at(*work.kind, work.key);
   if (!before || json::equal(*before, object)) return;
   (void)verbs_.update(*work.kind, work.key, std::move(object), as_writer());
 }

@@ -44,7 +44,7 @@ class Change {
 
  private:
   const Event& event_;
-  mutable std::optional<json::Value> now_, before_;
+  mutable Decoded now_, before_;
 };
 
 // A controller that is built into Kubernetes: it notes which objects a change may concern, and
@@ -76,6 +76,8 @@ class Controller {
   const Registry::BuiltIn& kinds() const { return verbs_.registry().built_in(); }
   const Storage::Objects& objects(const Kind& kind) { return verbs_.storage().objects(kind); }
   // The object, or nothing.
+  Decoded look_at(const Kind& kind, const ObjectKey& key);
+  // A copy of it.
   std::optional<json::Value> find(const Kind& kind, const ObjectKey& key);
   // Changes the status of an object by a function; nothing is written if nothing changes.
   void change_status(const WorkKey& work, json::Value object);

@@ -40,7 +40,7 @@ void BudgetController::note(const Change& change) {
 
 void BudgetController::mark_budgets_of(const std::string& ns, const json::Value& pod) {
   for (const auto& [key, record] : objects(*kinds().disruption_budgets))
-    if (key.ns == ns && selects(record->value(), "/spec/selector", pod))
+    if (key.ns == ns && selects(*record->decoded(), "/spec/selector", pod))
       mark({kinds().disruption_budgets, key});
 }
 
@@ -55,7 +55,7 @@ std::int64_t BudgetController::wanted(const std::vector<json::Value>& pods, cons
       const auto* kind = verbs().registry().find_kind(json::text_or(owner, "/apiVersion", ""),
                                                       json::text_or(owner, "/kind", ""));
       if (!kind || !kind->scale) continue;
-      const auto object = find(*kind, {ns, std::string(json::text_or(owner, "/name", ""))});
+      const auto object = look_at(*kind, {ns, std::string(json::text_or(owner, "/name", ""))});
       if (object) total += json::integer_at(*object, kind->scale->replicas).value_or(0);
     }
   }
@@ -89,7 +89,7 @@ json::Object BudgetController::disrupted_pods(const json::Value& budget, const W
   const auto noted = json::object_at(budget, "/status/disruptedPods");
   if (!noted) return out;
   for (const auto& [name, time] : **noted) {
-    const auto pod = find(*kinds().pods, {work.key.ns, std::string(name)});
+    const auto pod = look_at(*kinds().pods, {work.key.ns, std::string(name)});
     if (!pod || is_deleting(*pod)) continue;
     const auto since = time_at(budget, "/status/disruptedPods/" + json::escape_pointer(name));
     if (!since || now() - *since >= kEvictionTimeout) continue;

@@ -120,11 +120,11 @@ void EndpointController::note(const Change& change) {
 
 void EndpointController::mark_services_of(const std::string& ns, const json::Value& pod) {
   for (const auto& [key, record] : objects(*kinds().services))
-    if (key.ns == ns && matches(record->value(), pod)) mark({kinds().services, key});
+    if (key.ns == ns && matches(*record->decoded(), pod)) mark({kinds().services, key});
 }
 
 void EndpointController::reconcile(const WorkKey& work) {
-  const auto service = find(*work.kind, work.key);
+  const auto service = look_at(*work.kind, work.key);
   if (!service || is_deleting(*service) || !selects_pods(*service)) return;
   json::Array ports;
   auto endpoints = make_endpoints(*service, work.key.ns, ports);
@@ -139,7 +139,8 @@ json::Array EndpointController::make_endpoints(const json::Value& service, const
   json::Array endpoints;
   for (const auto& [key, record] : objects(*kinds().pods)) {
     if (key.ns != ns) continue;
-    const auto pod = record->value();
+    const auto decoded = record->decoded();
+    const auto& pod = *decoded;
     if (!matches(service, pod) || !is_member(pod)) continue;
     if (ports.empty()) ports = ports_for(service, pod);
     endpoints.push_back(make_endpoint(service, pod));
@@ -151,7 +152,7 @@ void EndpointController::write(const json::Value& service, const std::string& ns
                                json::Value slice) {
   std::vector<ObjectKey> there;
   for (const auto& [key, record] : objects(*kinds().endpoint_slices))
-    if (key.ns == ns && is_slice_of(record->value(), name_of(service))) there.push_back(key);
+    if (key.ns == ns && is_slice_of(*record->decoded(), name_of(service))) there.push_back(key);
   for (std::size_t i = 1; i < there.size(); ++i)
     (void)verbs().remove(*kinds().endpoint_slices, there[i]);
   if (there.empty()) {

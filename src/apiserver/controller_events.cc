@@ -30,7 +30,7 @@ void EventController::note(const Change& change) {
 }
 
 void EventController::reconcile(const WorkKey& work) {
-  const auto event = find(*work.kind, work.key);
+  const auto event = look_at(*work.kind, work.key);
   if (!event) return;
   const auto age = now() - last_written(*event, now());
   if (age < kKept) return mark_after(work, kKept - age);

@@ -82,14 +82,14 @@ std::set<WorkKey> GarbageCollector::dependents_of(const std::string& uid) const 
 }
 
 void GarbageCollector::reconcile(const WorkKey& work) {
-  auto object = find(*work.kind, work.key);
+  const auto object = look_at(*work.kind, work.key);
   if (!object) return;
   if (is_deleting(*object)) {
-    if (has_finalizer(*object, kOrphan)) return orphan_dependents(work, std::move(*object));
-    if (has_finalizer(*object, kForeground)) return await_dependents(work, std::move(*object));
+    if (has_finalizer(*object, kOrphan)) return orphan_dependents(work, *object);
+    if (has_finalizer(*object, kForeground)) return await_dependents(work, *object);
     return;  // on its way already
   }
-  judge(work, std::move(*object));
+  judge(work, *object);
 }
 
 GarbageCollector::Owner GarbageCollector::look_up(const json::Value& owner,
@@ -101,13 +101,13 @@ GarbageCollector::Owner GarbageCollector::look_up(const json::Value& owner,
   if (!kind || (kind->namespaced && dependent.key.ns.empty())) return Owner::kUnknown;
   const ObjectKey key{kind->namespaced ? dependent.key.ns : "",
                       std::string(json::text_or(owner, "/name", ""))};
-  const auto found = find(kind->stored(), key);
+  const auto found = look_at(kind->stored(), key);
   if (!found || uid_of(*found) != json::text_or(owner, "/uid", "")) return Owner::kGone;
   if (is_deleting(*found) && has_finalizer(*found, kForeground)) return Owner::kWaiting;
   return Owner::kThere;
 }
 
-void GarbageCollector::judge(const WorkKey& work, json::Value object) {
+void GarbageCollector::judge(const WorkKey& work, const json::Value& object) {
   const auto& references = references_of(object);
   if (references.empty()) return;
   std::set<std::string> gone, waiting;
@@ -130,7 +130,7 @@ void GarbageCollector::judge(const WorkKey& work, json::Value object) {
   }
   if (held) {
     gone.merge(waiting);
-    if (!gone.empty()) strike(work, std::move(object), gone);
+    if (!gone.empty()) strike(work, object, gone);
     return;
   }
   DeleteOptions options;
@@ -158,7 +158,8 @@ void GarbageCollector::strike(const WorkKey& work, json::Value object,
 void GarbageCollector::orphan_dependents(const WorkKey& work, json::Value object) {
   const std::string uid(uid_of(object));
   for (const auto& dependent : dependents_of(uid))
-    if (auto other = find(*dependent.kind, dependent.key)) strike(dependent, *other, {uid});
+    if (const auto other = look_at(*dependent.kind, dependent.key))
+      strike(dependent, *other, {uid});
   drop_finalizer(object, kOrphan);
   change(work, std::move(object));
 }
@@ -167,7 +168,7 @@ void GarbageCollector::await_dependents(const WorkKey& work, json::Value object)
   const std::string uid(uid_of(object));
   bool blocked = false;
   for (const auto& dependent : dependents_of(uid)) {
-    const auto other = find(*dependent.kind, dependent.key);
+    const auto other = look_at(*dependent.kind, dependent.key);
     if (!other) continue;
     blocked |= blocks(*other, uid);
     mark(dependent);

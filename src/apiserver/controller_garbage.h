@@ -23,7 +23,7 @@ class GarbageCollector : public Controller {
   enum class Owner { kThere, kGone, kWaiting, kUnknown };
   Owner look_up(const json::Value& owner, const WorkKey& dependent);
   // Looks whether a dependent has lost its owners.
-  void judge(const WorkKey& work, json::Value object);
+  void judge(const WorkKey& work, const json::Value& object);
   void strike(const WorkKey& work, json::Value object, const std::set<std::string>& uids);
   // Ends the deletion of an owner: orphans its dependents, or waits for them.
   void orphan_dependents(const WorkKey& work, json::Value object);

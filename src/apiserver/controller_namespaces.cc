@@ -44,7 +44,7 @@ std::size_t NamespaceController::empty(const std::string& ns) {
 std::size_t NamespaceController::empty_of(const Kind& kind, const std::string& ns) {
   std::vector<std::pair<ObjectKey, bool>> found;
   for (const auto& [key, record] : objects(kind))
-    if (key.ns == ns) found.emplace_back(key, is_deleting(record->value()));
+    if (key.ns == ns) found.emplace_back(key, is_deleting(*record->decoded()));
   std::size_t left = 0;
   for (const auto& [key, going] : found) {
     DeleteOptions options;

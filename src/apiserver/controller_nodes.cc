@@ -72,16 +72,16 @@ std::vector<ObjectKey> NodeController::pods_on(const std::string& node) {
   const auto sought =
       "\"nodeName\":" + quoted(node);  // most Pods are elsewhere: look before reading
   for (const auto& [key, record] : objects(*kinds().pods))
-    if (record->text.find(sought) != std::string::npos && node_of(record->value()) == node)
+    if (record->text.find(sought) != std::string::npos && node_of(*record->decoded()) == node)
       out.push_back(key);
   return out;
 }
 
 void NodeController::reconcile(const WorkKey& work) {
-  auto object = find(*work.kind, work.key);
+  const auto object = look_at(*work.kind, work.key);
   if (!object) return;
   if (work.kind == kinds().nodes)
-    reconcile_node(work, std::move(*object));
+    reconcile_node(work, *object);
   else
     reconcile_pod(work, *object);
 }
@@ -93,30 +93,29 @@ std::optional<WallTime> NodeController::heartbeat(const json::Value& node) {
   if (const auto* ready = find_condition(node, "Ready"))
     if (const auto time = time_at(*ready, "/lastHeartbeatTime"))
       last = std::max(last.value_or(*time), *time);
-  const auto lease = find(*kinds().leases, {std::string(kLeases), std::string(name_of(node))});
+  const auto lease = look_at(*kinds().leases, {std::string(kLeases), std::string(name_of(node))});
   if (lease)
     if (const auto time = time_at(*lease, "/spec/renewTime"))
       last = std::max(last.value_or(*time), *time);
   return last;
 }
 
-void NodeController::reconcile_node(const WorkKey& work, json::Value node) {
+void NodeController::reconcile_node(const WorkKey& work, const json::Value& node) {
   const auto last = heartbeat(node);
   const auto silent = last ? Duration(now() - *last) : timing_.grace;
   if (silent >= timing_.grace) {
     if (!has_condition(node, "Ready", "Unknown")) {
       mark_unknown(work, node);
-      auto fresh = find(*work.kind, work.key);
-      if (!fresh) return;
-      node = std::move(*fresh);
+      if (const auto fresh = look_at(*work.kind, work.key)) set_taints(work, *fresh);
+      return;
     }
   } else {
     mark_after(work, timing_.grace - silent);
   }
-  set_taints(work, std::move(node));
+  set_taints(work, node);
 }
 
-void NodeController::mark_unknown(const WorkKey& work, json::Value& node) {
+void NodeController::mark_unknown(const WorkKey& work, json::Value node) {
   for (const std::string_view type : {"Ready", "MemoryPressure", "DiskPressure", "PIDPressure"}) {
     const auto* before = find_condition(node, type);
     const bool posted = before != nullptr;
@@ -137,7 +136,7 @@ void NodeController::mark_unknown(const WorkKey& work, json::Value& node) {
 }
 
 // The taints that follow the node's state; those of others stay.
-void NodeController::set_taints(const WorkKey& work, json::Value node) {
+void NodeController::set_taints(const WorkKey& work, const json::Value& node) {
   const bool ready = has_condition(node, "Ready", "True");
   const bool unknown = has_condition(node, "Ready", "Unknown");
   const std::string_view wanted = ready ? "" : unknown ? kUnreachable : kNotReady;
@@ -164,11 +163,13 @@ void NodeController::set_taints(const WorkKey& work, json::Value node) {
       if (json::text_or(taint, "/key", "") == kUnschedulable) taints.push_back(taint);
     add(kUnschedulable, "NoSchedule");
   }
+  if (json::equal(json::Value(taints), json::Value(taints_of(node)))) return;
+  auto changed = node;
   if (taints.empty())
-    json::remove(node, "/spec/taints");
+    json::remove(changed, "/spec/taints");
   else
-    (void)json::put(node, "/spec/taints", std::move(taints));
-  change(work, std::move(node));
+    (void)json::put(changed, "/spec/taints", std::move(taints));
+  change(work, std::move(changed));
 }
 
 void NodeController::make_pods_unready(const std::string& node) {
@@ -190,7 +191,7 @@ void NodeController::reconcile_pod(const WorkKey& work, const json::Value& pod) 
     if (is_deleting(pod)) force_delete(work, pod);
     return;
   }
-  const auto node = find(*kinds().nodes, {"", name});
+  const auto node = look_at(*kinds().nodes, {"", name});
   if (!node) {
     const auto since = orphaned_.emplace(work, now()).first->second;
     const auto waited = Duration(now() - since);

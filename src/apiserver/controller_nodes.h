@@ -24,12 +24,12 @@ class NodeController : public Controller {
   void note(const Change& change) override;
   void reconcile(const WorkKey& work) override;
 
-  void reconcile_node(const WorkKey& work, json::Value node);
+  void reconcile_node(const WorkKey& work, const json::Value& node);
   void reconcile_pod(const WorkKey& work, const json::Value& pod);
   // When the node was last heard of.
   std::optional<WallTime> heartbeat(const json::Value& node);
-  void mark_unknown(const WorkKey& work, json::Value& node);
-  void set_taints(const WorkKey& work, json::Value node);
+  void mark_unknown(const WorkKey& work, json::Value node);
+  void set_taints(const WorkKey& work, const json::Value& node);
   void make_pods_unready(const std::string& node);
   void evict_if_due(const WorkKey& work, const json::Value& pod, const json::Value& node);
   void force_delete(const WorkKey& work, const json::Value& pod);

@@ -92,7 +92,7 @@ std::vector<Placed> Scheduler::placed_pods() {
 
 std::string Scheduler::find_obstacle(const json::Value& pod, const std::string& ns) {
   for (const auto& name : claims_of(pod)) {
-    const auto claim = find(*kinds().claims, {ns, name});
+    const auto claim = look_at(*kinds().claims, {ns, name});
     if (!claim) return fmt::format("persistentvolumeclaim \"{}\" not found", name);
     if (is_deleting(*claim))
       return fmt::format("persistentvolumeclaim \"{}\" is being deleted", name);
@@ -103,8 +103,8 @@ std::string Scheduler::find_obstacle(const json::Value& pod, const std::string& 
           name, json::text_or(*claim, "/spec/volumeName", ""));
     if (!json::text_or(*claim, "/spec/volumeName", "").empty()) continue;
     const auto storage_class =
-        find(*kinds().storage_classes,
-             {"", std::string(json::text_or(*claim, "/spec/storageClassName", ""))});
+        look_at(*kinds().storage_classes,
+                {"", std::string(json::text_or(*claim, "/spec/storageClassName", ""))});
     if (!storage_class ||
         json::text_or(*storage_class, "/volumeBindingMode", "") != "WaitForFirstConsumer")
       return "pod has unbound immediate PersistentVolumeClaims";
@@ -115,7 +115,7 @@ std::string Scheduler::find_obstacle(const json::Value& pod, const std::string& 
 bool Scheduler::reaches_volumes(const json::Value& pod, const json::Value& node) {
   const std::string ns(namespace_of(pod));
   for (const auto& name : claims_of(pod)) {
-    const auto claim = find(*kinds().claims, {ns, name});
+    const auto claim = look_at(*kinds().claims, {ns, name});
     if (!claim) return false;
     // A volume that is being made for a node keeps the Pod there.
     const auto chosen = json::text_or(*claim, kSelectedNode, "");
@@ -126,7 +126,7 @@ bool Scheduler::reaches_volumes(const json::Value& pod, const json::Value& node)
         return false;
       continue;
     }
-    const auto bound = find(*kinds().volumes, {"", std::string(volume)});
+    const auto bound = look_at(*kinds().volumes, {"", std::string(volume)});
     if (!bound || !volume_fits(*bound, node)) return false;
   }
   return true;
@@ -140,7 +140,7 @@ bool Scheduler::is_kept_apart(const json::Value& pod, const json::Value& node,
       if (namespace_of(who) != namespace_of(other) || !selects(term, "/labelSelector", other))
         continue;
       const auto key = json::text_or(term, "/topologyKey", "");
-      const auto there = find(*kinds().nodes, {"", other_node});
+      const auto there = look_at(*kinds().nodes, {"", other_node});
       if (there && !label_of(node, key).empty() && label_of(node, key) == label_of(*there, key))
         return true;
     }
@@ -188,14 +188,14 @@ int Scheduler::count_alike(const json::Value& pod, const json::Value& node,
     for (const auto& weighted : repulsions(pod, false)) {
       if (!selects(weighted, "/podAffinityTerm/labelSelector", other.pod)) continue;
       const auto key = json::text_or(weighted, "/podAffinityTerm/topologyKey", "");
-      const auto there = find(*kinds().nodes, {"", other.node});
+      const auto there = look_at(*kinds().nodes, {"", other.node});
       if (there && !label_of(node, key).empty() && label_of(node, key) == label_of(*there, key))
         ++count;
     }
     for (const auto& spread : list_at(pod, "/spec/topologySpreadConstraints")) {
       if (!selects(spread, "/labelSelector", other.pod)) continue;
       const auto key = json::text_or(spread, "/topologyKey", "");
-      const auto there = find(*kinds().nodes, {"", other.node});
+      const auto there = look_at(*kinds().nodes, {"", other.node});
       if (there && !label_of(node, key).empty() && label_of(node, key) == label_of(*there, key))
         ++count;
     }

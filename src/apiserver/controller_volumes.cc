@@ -107,16 +107,17 @@ void VolumeController::reconcile(const WorkKey& work) {
     reconcile_volume(work, std::move(*object));
 }
 
-std::optional<json::Value> VolumeController::class_of(const json::Value& object) {
+Decoded VolumeController::class_of(const json::Value& object) {
   const auto name = json::text_or(object, "/spec/storageClassName", "");
-  if (name.empty()) return std::nullopt;
-  return find(*kinds().storage_classes, {"", std::string(name)});
+  if (name.empty()) return nullptr;
+  return look_at(*kinds().storage_classes, {"", std::string(name)});
 }
 
 bool VolumeController::is_claim_used(const ObjectKey& claim) {
   for (const auto& [key, record] : objects(*kinds().pods)) {
     if (key.ns != claim.ns) continue;
-    const auto pod = record->value();
+    const auto decoded = record->decoded();
+    const auto& pod = *decoded;
     const auto names = claims_of(pod);
     if (is_pod_finished(pod) || node_of(pod).empty()) continue;
     if (std::find(names.begin(), names.end(), claim.name) != names.end()) return true;
@@ -155,7 +156,8 @@ std::optional<std::string> VolumeController::find_volume(const json::Value& clai
   std::optional<std::string> best;
   json::Quantity smallest;
   for (const auto& [key, record] : objects(*kinds().volumes)) {
-    const auto volume = record->value();
+    const auto decoded = record->decoded();
+    const auto& volume = *decoded;
     if (is_deleting(volume) || !is_for(volume, claim) || !has_modes(volume, claim)) continue;
     if (json::text_or(volume, "/spec/storageClassName", "") !=
         json::text_or(claim, "/spec/storageClassName", ""))
@@ -166,7 +168,7 @@ std::optional<std::string> VolumeController::find_volume(const json::Value& clai
     if (phase != "Available" || size < quantity_at(claim, kSize)) continue;
     if (waits && node.empty()) continue;
     if (json::find(claim, "/spec/selector") && !selects(claim, "/spec/selector", volume)) continue;
-    const auto host = find(*kinds().nodes, {"", std::string(node)});
+    const auto host = look_at(*kinds().nodes, {"", std::string(node)});
     if (waits && (!host || !volume_fits(volume, *host))) continue;
     if (best && smallest <= size) continue;
     best = key.name;
@@ -264,11 +266,11 @@ void VolumeController::set_phase(const WorkKey& work, json::Value volume, std::s
 
 void VolumeController::reconcile_volume(const WorkKey& work, json::Value volume) {
   const auto uid = json::text_or(volume, "/spec/claimRef/uid", "");
-  std::optional<json::Value> claim;
+  Decoded claim;
   if (!uid.empty())
-    claim =
-        find(*kinds().claims, {std::string(json::text_or(volume, "/spec/claimRef/namespace", "")),
-                               std::string(json::text_or(volume, "/spec/claimRef/name", ""))});
+    claim = look_at(*kinds().claims,
+                    {std::string(json::text_or(volume, "/spec/claimRef/namespace", "")),
+                     std::string(json::text_or(volume, "/spec/claimRef/name", ""))});
   if (claim && uid_of(*claim) == uid) return;  // its claim says the rest
   if (is_deleting(volume)) {
     if (drop_finalizer(volume, kVolumeProtection)) change(work, std::move(volume));

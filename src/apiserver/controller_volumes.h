@@ -28,7 +28,7 @@ class VolumeController : public Controller {
   std::optional<std::string> find_volume(const json::Value& claim);
   std::optional<std::string> provision(const json::Value& claim);
   bool is_claim_used(const ObjectKey& key);
-  std::optional<json::Value> class_of(const json::Value& object);
+  Decoded class_of(const json::Value& object);
   void set_phase(const WorkKey& work, json::Value volume, std::string_view phase);
 
   std::set<WorkKey> pending_;  // claims without a volume

@@ -120,8 +120,8 @@ Outcome<void> Verbs::admit_namespace(const Kind& kind, const std::string& ns,
   const auto& namespaces = *registry_.built_in().namespaces;
   const auto record = storage_.find(namespaces, {"", ns});
   if (!record) return fail(not_found(namespaces.resource(), ns));
-  const auto stored = record->value();
-  if (json::text_or(stored, "/status/phase", "") != "Terminating" && !is_deleting(stored))
+  const auto stored = record->decoded();
+  if (json::text_or(*stored, "/status/phase", "") != "Terminating" && !is_deleting(*stored))
     return {};
   const auto why = fmt::format(
       "unable to create new content in namespace {} because it is being terminated", ns);
@@ -138,9 +138,9 @@ void Verbs::admit(const Kind& kind, json::Value& object, bool dry_run) const {
   kind.rules->admit(object, context(dry_run));
   if (&kind != registry_.built_in().claims || json::find(object, "/spec/storageClassName")) return;
   for (const auto& [key, record] : storage_.objects(*registry_.built_in().storage_classes)) {
-    const auto storage_class = record->value();
+    const auto storage_class = record->decoded();
     const auto is_default = json::text_or(
-        storage_class, "/metadata/annotations/storageclass.kubernetes.io~1is-default-class", "");
+        *storage_class, "/metadata/annotations/storageclass.kubernetes.io~1is-default-class", "");
     if (is_default != "true") continue;
     (void)json::put(object, "/spec/storageClassName", json::Value(key.name));
     return;
@@ -205,7 +205,7 @@ Outcome<Written> Verbs::store_new(const Kind& kind, const std::string& ns, json:
                         .details = {},
                         .retry_after_seconds = {}});
   if (const auto there = storage_.find(kind, key))
-    return fail(already_exists(kind.resource(), key.name, is_deleting(there->value())));
+    return fail(already_exists(kind.resource(), key.name, is_deleting(*there->decoded())));
   auto warnings = kind.rules->warnings(object, nullptr);
   if (!options.dry_run)
     object = to_view(kind, storage_.create(kind, key, to_stored(kind, std::move(object)))->value());

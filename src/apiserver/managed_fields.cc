@@ -284,6 +284,25 @@ std::string describe_object(const json::Value& object) {
                      json::text_or(object, "/metadata/name", ""), describe_kind(object));
 }
 
+// Whether objects are equal but for one member, of which `same` decides; what stands for one that
+// is absent is null.
+template <class Same>
+bool same_but_for(const json::Value& a, const json::Value& b, std::string_view name, Same same) {
+  if (!a.is_object() || !b.is_object()) return json::equal(a, b);
+  const auto& left = a.get_object();
+  const auto& right = b.get_object();
+  static const json::Value kAbsent;
+  const auto* mine = left.if_contains(name);
+  const auto* theirs = right.if_contains(name);
+  if (left.size() - (mine ? 1 : 0) != right.size() - (theirs ? 1 : 0)) return false;
+  if (!same(mine ? *mine : kAbsent, theirs ? *theirs : kAbsent)) return false;
+  return std::all_of(left.begin(), left.end(), [&](const auto& member) {
+    if (member.key() == name) return true;
+    const auto* other = right.if_contains(member.key());
+    return other && json::equal(member.value(), *other);
+  });
+}
+
 }  // namespace
 
 void track_update(json::Value& object, const json::Value& live, const Schema& schema,
@@ -420,13 +439,19 @@ json::Array conflict_causes(const std::vector<ApplyConflict>& conflicts) {
 }
 
 bool same_but_for_managed_times(const json::Value& object, const json::Value& old) {
-  const auto without_times = [](const json::Value& value) {
-    json::Value copy = value;
-    if (auto* list = json::find(copy, kPointer); list && list->is_array())
-      for (auto& entry : list->get_array()) json::remove(entry, "/time");
-    return copy;
+  if (!object.is_object() || !old.is_object()) return json::equal(object, old);
+  const auto same_entry = [](const json::Value& a, const json::Value& b) {
+    return same_but_for(a, b, "time", [](const auto&, const auto&) { return true; });
   };
-  return json::equal(without_times(object), without_times(old));
+  const auto same_owners = [&](const json::Value& a, const json::Value& b) {
+    if (!a.is_array() || !b.is_array()) return json::equal(a, b);
+    return std::equal(a.get_array().begin(), a.get_array().end(), b.get_array().begin(),
+                      b.get_array().end(), same_entry);
+  };
+  const auto same_metadata = [&](const json::Value& a, const json::Value& b) {
+    return same_but_for(a, b, "managedFields", same_owners);
+  };
+  return same_but_for(object, old, "metadata", same_metadata);
 }
 
 }  // namespace quorate::apiserver

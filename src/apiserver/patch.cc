@@ -86,7 +86,8 @@ Outcome<Written> Verbs::patch(const Kind& kind, const ObjectKey& key, PatchType 
   if (type == PatchType::kApply) return apply({kind, key}, patch, options);
   const auto record = storage_.find(kind, key);
   if (!record) return fail(not_found(kind.resource(), key.name));
-  const auto old = to_view(kind, record->value());
+  const auto stored = view_of(kind, *record);
+  const auto& old = *stored;
   TRY(auto object, patched(kind, old, type, patch));
   std::vector<std::string> warnings;
   const auto whole = object;
@@ -132,7 +133,8 @@ Outcome<Written> Verbs::apply(const Target& target, json::Value config,
   const auto& [kind, key] = target;
   TRY(check_configuration(kind, config));
   const auto record = storage_.find(kind, key);
-  const json::Value old = record ? to_view(kind, record->value()) : json::Value();
+  const auto stored = record ? view_of(kind, *record) : std::make_shared<const json::Value>();
+  const auto& old = *stored;
   if (!record && !options.subresource.empty()) return fail(not_found(kind.resource(), key.name));
   if (!record && !uid_of(config).empty())
     return fail(conflict(kind.resource(), key.name,

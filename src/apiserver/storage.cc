@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 #include "apiserver/selection.h"
@@ -10,10 +12,33 @@
 
 namespace quorate::apiserver {
 
-json::Value Record::value() const {
+namespace {
+
+// Numbers as they are read back from their text, so that an object is the same before and after.
+void settle_numbers(json::Value& value) {
+  if (value.is_uint64() && value.get_uint64() <= std::numeric_limits<std::int64_t>::max()) {
+    value = static_cast<std::int64_t>(value.get_uint64());
+  } else if (value.is_double() && !std::isfinite(value.get_double())) {
+    value = nullptr;
+  } else if (value.is_array()) {
+    for (auto& element : value.get_array()) settle_numbers(element);
+  } else if (value.is_object()) {
+    for (auto& [name, member] : value.get_object()) settle_numbers(member);
+  }
+}
+
+}  // namespace
+
+Decoded Record::decoded() const {
+  if (auto there = last.lock()) return there;
   auto parsed = json::parse(text, {.bytes = text.size()});
   CHECK(parsed.has_value(), "stored object: {}", parsed.error().text());
-  return std::move(*parsed);
+  auto decoded = std::make_shared<const json::Value>(std::move(*parsed));
+  if (recent) {
+    last = decoded;
+    recent->keep(decoded);
+  }
+  return decoded;
 }
 
 bool KeyOrder::operator()(const ObjectKey& a, const ObjectKey& b) const {
@@ -86,8 +111,13 @@ RecordPtr Storage::make_record(const Kind& kind, json::Value object) {
   auto record = std::make_shared<Record>();
   record->version = version_ + 1;
   object.as_object()["metadata"].as_object()["resourceVersion"] = fmt::to_string(record->version);
+  settle_numbers(object);
   record->text = json::render(object);
   record->index = make_index(kind.stored(), object);
+  record->recent = recent_;
+  const auto decoded = std::make_shared<const json::Value>(std::move(object));
+  record->last = decoded;
+  recent_->keep(decoded);
   return record;
 }
 

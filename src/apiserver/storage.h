@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -20,6 +21,20 @@
 
 namespace quorate::apiserver {
 
+// An object, decoded. Shared by all who look at it, so whoever wants to change it takes a copy.
+using Decoded = std::shared_ptr<const json::Value>;
+
+// What was decoded lately: a change is looked at by many, one after the other, and all of them find
+// the same document. What is older is decoded again, so that memory holds bytes.
+class Recent {
+ public:
+  void keep(Decoded decoded) { kept_[next_++ % kept_.size()] = std::move(decoded); }
+
+ private:
+  std::array<Decoded, 256> kept_;
+  std::size_t next_ = 0;
+};
+
 // One version of one object. Never changed: shared by what stands now, by the history, and by
 // streams that have yet to say it.
 struct Record {
@@ -27,7 +42,11 @@ struct Record {
   std::string text;          // the object as compact JSON, resourceVersion included
   std::string index;         // labels and selectable fields, packed (selection.cc)
 
-  [[nodiscard]] json::Value value() const;  // decoded
+  [[nodiscard]] Decoded decoded() const;
+  [[nodiscard]] json::Value value() const { return *decoded(); }  // a copy
+
+  std::shared_ptr<Recent> recent = {};  // nullptr: decoded anew every time
+  mutable std::weak_ptr<const json::Value> last = {};
 };
 using RecordPtr = std::shared_ptr<const Record>;
 
@@ -109,6 +128,7 @@ class Storage {
   std::vector<std::unique_ptr<Shelf>> shelves_;  // by the kind's id
   std::deque<std::size_t> order_;  // ids of the kinds of all events kept, oldest first
   std::vector<std::weak_ptr<Listener>> listeners_;
+  std::shared_ptr<Recent> recent_ = std::make_shared<Recent>();
 };
 
 class Storage::Listener {

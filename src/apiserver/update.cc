@@ -81,7 +81,8 @@ Outcome<void> check_growth(const Storage& storage, const Registry::BuiltIn& kind
   if (!(size(old) < size(claim))) return {};
   const std::string name(json::text_or(claim, "/spec/storageClassName", ""));
   const auto record = storage.find(*kinds.storage_classes, {"", name});
-  if (record && json::flag_at(record->value(), "/allowVolumeExpansion").value_or(false)) return {};
+  if (record && json::flag_at(*record->decoded(), "/allowVolumeExpansion").value_or(false))
+    return {};
   return fail(forbidden(kinds.claims->resource(), name_of(claim),
                         "only dynamically provisioned pvc can be resized and the storageclass that "
                         "provisions the pvc must support resize"));
@@ -101,7 +102,8 @@ Outcome<Written> Verbs::update_decoded(const Target& target, json::Value object,
   const auto& [kind, key] = target;
   TRY(check_key(kind, key, object));
   const auto record = storage_.find(kind, key);
-  const json::Value old = record ? to_view(kind, record->value()) : json::Value();
+  const auto stored = record ? view_of(kind, *record) : std::make_shared<const json::Value>();
+  const auto& old = *stored;
   const bool may_create = options.subresource.empty() && kind.rules->allows_create_on_update();
   if (!record && !may_create) return fail(not_found(kind.resource(), key.name));
   TRY(check_uid(kind, key, uid_of(object), record ? uid_of(old) : "", options.dry_run));

@@ -37,6 +37,11 @@ json::Value to_view(const Kind& kind, json::Value stored) {
   return stored;
 }
 
+Decoded view_of(const Kind& kind, const Record& record) {
+  if (!kind.stored_as) return record.decoded();
+  return std::make_shared<const json::Value>(to_view(kind, record.value()));
+}
+
 json::Value to_stored(const Kind& kind, json::Value view) {
   if (!kind.stored_as || !view.is_object()) return view;
   auto& object = view.get_object();

@@ -67,7 +67,14 @@ void tell_cut_off(const Situation& now, Finding& out) {
   }
 }
 
-Finding tell(const Situation& now, const std::string& loss, const Reason& reason) {
+std::string describe(const Member& lost) {
+  return fmt::format("{} does not come back ({})", lost.name, why_lost(lost));
+}
+
+// All who are lost are named: who reads it has to know what is left.
+Finding tell(const Situation& now, const std::vector<const Member*>& lost, const Reason& reason) {
+  std::string loss;
+  for (const auto* member : lost) loss += (loss.empty() ? "" : "; ") + describe(*member);
   return say(now.blocked(kRule, "MemberDataLost", fmt::format("{}; {}", loss, reason.message)),
              Finding::Rest::kHarmless);
 }
@@ -83,15 +90,14 @@ Finding heal(const Situation& now) {
     return out;
   }
   const auto* victim = choose(lost);
-  const auto& named = victim ? *victim : *lost.front();
-  const auto loss = fmt::format("{} does not come back ({})", named.name, why_lost(named));
-  if (!victim) return tell(now, loss, {"AskingMembers", "the members have to be asked"});
+  if (!victim) return tell(now, lost, {"AskingMembers", "the members have to be asked"});
+  const auto loss = describe(*victim);
   const auto all = find_electorate(now);
   if (waits_for_learner(now, all, *victim))
     return say(now.waiting(kRule, "ReplacingMember", loss + "; another one learns first"));
   auto permit = QuorumGate::remove_member(now, *victim);
   if (!permit && permit.error().code == "Leads") return move_leadership(now, kRule, *victim);
-  if (!permit) return tell(now, loss, permit.error());
+  if (!permit) return tell(now, lost, permit.error());
   return remove(now, kRule, *victim, *permit, loss);
 }
 

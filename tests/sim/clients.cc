@@ -42,6 +42,7 @@ Task<void> Client::operate(std::string cluster) {
   Operation operation;
   operation.client = number_;
   operation.cluster = cluster;
+  operation.life = history_.lives[cluster];
   operation.key =
       fmt::format("key-{}", runtime_.random->below(static_cast<std::uint64_t>(options_.keys)));
   operation.called = runtime_.clock->now();

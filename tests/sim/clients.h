@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +24,7 @@ struct Operation {
   Kind kind{};
   int client = 0;
   std::string cluster;
+  int life = 1;  // of the cluster: one that is deleted and declared again is another
   std::string key;
   std::string value;  // written, or read; empty: there was none
   Monotonic called{};
@@ -36,6 +38,7 @@ struct History {
   std::vector<Operation> operations;  // in the order of their calls
   std::vector<std::size_t> answered;  // in the order of their answers
   std::uint64_t acknowledged = 0;     // puts
+  std::map<std::string, int> lives;   // of each cluster, how often it was declared anew
 };
 
 struct Endpoint {

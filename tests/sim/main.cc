@@ -31,6 +31,7 @@ struct Options {
   bool digests = false;
   bool crash_points = false;
   bool views = false;
+  bool deletes = false;
   std::size_t pairs = 0;
   bool museum = false;
   unsigned jobs = std::max(1U, std::thread::hardware_concurrency());
@@ -47,7 +48,8 @@ class Session {
   int run() {
     if (options_.list) return list();
     if (!options_.replay.empty()) return replay();
-    const bool enumerates = options_.crash_points || options_.views || options_.pairs > 0;
+    const bool enumerates =
+        options_.crash_points || options_.views || options_.deletes || options_.pairs > 0;
     for (const auto* scenario : chosen()) {
       if (enumerates) enumerate(*scenario);
       if (!enumerates && !options_.museum) seeds(*scenario);
@@ -129,15 +131,18 @@ class Session {
     show(smallest, sim::run(smallest));
   }
 
-  // Scenarios in which something is expected at a certain time are never cut short.
+  // Scenarios in which something is expected at a certain time are never cut short, others not
+  // before the last act.
   [[nodiscard]] std::optional<Duration> length_of(const Scenario& scenario) const {
     if (options_.length == 0 || !scenario.expects.empty()) return std::nullopt;
-    return std::min<Duration>(scenario.length, std::chrono::seconds(options_.length));
+    Duration least = std::chrono::seconds(options_.length);
+    for (const auto& act : scenario.acts)
+      least = std::max<Duration>(least, act.at + std::chrono::seconds(20));
+    return std::min<Duration>(scenario.length, least);
   }
 
   [[nodiscard]] Trial make_trial(const Scenario& scenario, std::uint64_t seed) const {
-    auto trial = draw_trial(scenario, seed);
-    trial.length = length_of(scenario);
+    auto trial = draw_trial(scenario, seed, length_of(scenario));
     if (options_.quiet) {
       trial.plan = {};
       trial.edits = {};
@@ -192,6 +197,7 @@ class Session {
       figures_.add_plans(kind, plans.size(), executed);
     };
     if (options_.crash_points) execute(Figures::Plans::kCrash, crash_plans(reference));
+    if (options_.deletes) execute(Figures::Plans::kDelete, delete_plans(reference));
     if (options_.pairs > 0) execute(Figures::Plans::kPairs, crash_pairs(reference, options_.pairs));
     if (!options_.views) return;
     execute(Figures::Plans::kStale, stale_plans(reference));
@@ -243,6 +249,7 @@ int main(int count, char** arguments) {
   app.add_flag("--crash-points", options.crash_points, "every side effect, crashed and lost");
   app.add_option("--pairs", options.pairs, "every n-th pair of crashes");
   app.add_flag("--views", options.views, "every side effect, with stale and withheld views");
+  app.add_flag("--deletes", options.deletes, "the cluster is deleted at every side effect");
   app.add_flag("--museum", options.museum, "kill every mutant");
   app.add_flag("--list", options.list, "scenarios, invariants and mutants");
   app.add_flag("--trace", options.trace, "tell the first seed's story");

@@ -166,7 +166,10 @@ Result<void> World::declare(const std::string& name, const json::Value& spec) {
   options.validation = apiserver::FieldValidation::kStrict;
   auto there = find(*kind, key);
   auto written = [&] {
-    if (!there) return api_->verbs().create(*kind, kNamespace, std::move(object), options);
+    if (!there) {
+      ++history_.lives[name];
+      return api_->verbs().create(*kind, kNamespace, std::move(object), options);
+    }
     there->as_object()["spec"] = spec;
     return api_->verbs().update(*kind, key, std::move(*there), options);
   }();
@@ -208,6 +211,16 @@ std::vector<ObjectKey> World::member_pods() {
   return out;
 }
 
+std::vector<ObjectKey> World::pods_of(const std::string& cluster) {
+  auto out = member_pods();
+  std::erase_if(out, [&](const ObjectKey& pod) {
+    return pod.name.substr(0, pod.name.rfind('-')) != cluster;
+  });
+  return out;
+}
+
+bool World::is_gone(const std::string& name) { return !cluster(name) && pods_of(name).empty(); }
+
 Kubelet* World::node_of(const ObjectKey& pod) {
   auto record = api_->storage().find(*api_->registry().built_in().pods, pod);
   if (!record) return nullptr;
@@ -239,7 +252,8 @@ const std::vector<Endpoint>& World::endpoints(const std::string& cluster) {
   slot.emplace();
   const auto& slices = *api_->registry().built_in().endpoint_slices;
   for (const auto& [key, record] : api_->storage().objects(slices)) {
-    const auto slice = record->value();
+    const auto decoded = record->decoded();
+    const auto& slice = *decoded;
     const auto* labels = json::find(slice, "/metadata/labels");
     if (!labels || json::text_or(*labels, "/kubernetes.io~1service-name", "") != cluster) continue;
     auto endpoints = json::array_at(slice, "/endpoints");
@@ -249,6 +263,7 @@ const std::vector<Endpoint>& World::endpoints(const std::string& cluster) {
         slot->push_back({{key.ns, std::string(json::text_or(endpoint, "/targetRef/name", ""))},
                          std::string(json::text_or(endpoint, "/addresses/0", ""))});
   }
+  if (!slot->empty()) served_.insert(cluster);
   return *slot;
 }
 
@@ -277,6 +292,10 @@ bool World::converged(const std::string& name) {
   const auto wanted = static_cast<std::size_t>(
       json::integer_at(*object, "/spec/replicas").value_or(api::kDefaultReplicas));
   if (endpoints(name).size() != wanted) return false;
+  if (wanted == 0)
+    return pods_of(name).empty() &&
+           json::integer_at(*object, "/status/observedGeneration").value_or(-1) ==
+               json::integer_at(*object, "/metadata/generation").value_or(0);
   std::set<ClusterId> ids;
   std::set<MemberId> members;
   for (const auto& endpoint : endpoints(name)) {

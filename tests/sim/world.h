@@ -83,8 +83,13 @@ class World {
   // ---- Truth, looked up ----
   [[nodiscard]] std::optional<json::Value> find(const apiserver::Kind& kind, const ObjectKey& key);
   [[nodiscard]] std::optional<json::Value> cluster(const std::string& name);
-  // Pods of members, in the order of their names.
+  // Pods of members, in the order of their names; those of one cluster.
   [[nodiscard]] std::vector<ObjectKey> member_pods();
+  [[nodiscard]] std::vector<ObjectKey> pods_of(const std::string& cluster);
+  // Whether clients were ever sent to it.
+  [[nodiscard]] bool was_served(const std::string& cluster) const {
+    return served_.contains(cluster);
+  }
   [[nodiscard]] etcdsim::EtcdProcess* process_of(const ObjectKey& pod);
   // The disk that the Pod's etcd was last started on; nullptr if it never was.
   [[nodiscard]] Disk disk_of(const ObjectKey& pod);
@@ -95,6 +100,8 @@ class World {
   // The declaration is what is: every member runs, votes, is ready and served,
   // and status says so.
   [[nodiscard]] bool converged(const std::string& cluster);
+  // It is deleted, and nothing of it runs.
+  [[nodiscard]] bool is_gone(const std::string& cluster);
 
  private:
   void install();
@@ -123,6 +130,7 @@ class World {
   std::vector<std::unique_ptr<Client>> clients_;
   std::shared_ptr<apiserver::Storage::Listener> listener_;
   std::map<std::string, std::optional<std::vector<Endpoint>>> endpoints_;  // absent: look again
+  std::set<std::string> served_;
   std::map<std::string, std::pair<std::int64_t, std::shared_ptr<const etcd::Identity>>> identities_;
   Monotonic born_{};
   struct Seen {

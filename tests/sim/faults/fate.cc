@@ -1,13 +1,35 @@
 #include "tests/sim/faults/fate.h"
 
+#include <algorithm>
+
+#include "api/names.h"
 #include "apiserver/registry.h"
 #include "apiserver/verbs.h"
+#include "base/check.h"
+#include "operator/operator.h"
+#include "tests/sim/invariants/requests.h"
 #include "tests/sim/world.h"
 
 namespace quorate::sim {
 namespace {
 
 constexpr auto kLeastAway = std::chrono::milliseconds(500);  // a process that ended, until it runs
+
+// Kinds that quotas speak of.
+constexpr std::string_view kQuotas[] = {
+    "pods", "persistentvolumeclaims", "services", "secrets", "etcdmembers", "poddisruptionbudgets"};
+
+bool creates(const apiserver::Request& request, std::string_view plural) {
+  return request.method == "POST" && request.path.ends_with("/" + std::string(plural));
+}
+
+// `POST pods`, `PUT etcdclusters/status`, `add learner`.
+std::string operation_of(const Fate::Effect& effect) {
+  const auto spoken = parse_path(effect.path);
+  if (!spoken || !effect.path.starts_with('/')) return effect.method;
+  return effect.method + " " + spoken->plural +
+         (spoken->subresource.empty() ? "" : "/" + spoken->subresource);
+}
 
 }  // namespace
 
@@ -22,6 +44,16 @@ Fate::Fate(World& world, rt::Runtime runtime, Plan plan)
 Fate::~Fate() = default;
 
 void Fate::start() {
+  const bool rewinds =
+      std::any_of(plan_.faults.begin(), plan_.faults.end(),
+                  [](const Fault& fault) { return fault.kind == FaultKind::kRewindStatus; });
+  if (rewinds)
+    listener_ = world_.api().storage().listen([this](const apiserver::Event& event) {
+      if (event.kind->plural != api::kClusterKind.plural) return;
+      const auto object = event.now->decoded();
+      const auto* status = json::find(*object, "/status");
+      statuses_.emplace_back(world_.elapsed(), event.key.name, status ? *status : json::Value());
+    });
   for (const auto& fault : plan_.faults) {
     if (fault.effect != 0) continue;
     ++pending_;
@@ -103,10 +135,13 @@ CallFate Fate::judge(const std::string& actor, const apiserver::Request& request
     out.status = 429;
     return out;
   }
+  for (const auto& [plural, count] : forbidden_)
+    if (count > 0 && creates(request, plural)) out.status = 403;
   if (!is_effect(request)) return out;
-  const auto delay = out.delay;
+  const auto before = out;
   out = judge_effect({actor, request.method, request.path});
-  out.delay = delay;
+  out.delay = before.delay;
+  if (before.status != 0) out.status = before.status;
   return out;
 }
 
@@ -121,12 +156,13 @@ CallFate Fate::judge_effect(Effect effect) {
   auto& line = lines_[effect.actor];
   const auto actor = effect.actor;
   effect.at = world_.elapsed();
+  const auto operation = operation_of(effect);
   effects_.push_back(std::move(effect));
   out.effect = effects_.size();
   for (const auto& fault : plan_.faults) {
     if (fault.effect != out.effect || calmed_) continue;
     if (fault.kind == FaultKind::kCrash) {
-      note_injected(fault);
+      note_injected(fault, operation);
       out.crash = fault.moment;
       line.away = fault.duration;
       continue;
@@ -134,6 +170,7 @@ CallFate Fate::judge_effect(Effect effect) {
     auto here = fault;
     if (here.target != kEverybody) here.target = replica_number(actor);
     inflict(here);
+    injections_.back().operation = operation;
   }
   auto take = [](int& left) { return left > 0 && left-- > 0; };
   out.lose_request = take(line.lose_requests);
@@ -178,8 +215,12 @@ void Fate::until_over(const Fault& fault, std::function<void()> undo) {
   });
 }
 
-void Fate::note_injected(const Fault& fault) {
+void Fate::note_injected(const Fault& fault, std::string_view operation) {
   ++injected_[fault.kind];
+  const auto clusters = world_.declared();
+  const auto activity =
+      clusters.empty() ? Activity::kNothing : activity_of(world_, clusters.front());
+  injections_.push_back({fault, world_.elapsed(), activity, std::string(operation)});
   if (world_.tell) world_.tell("fault", describe(fault));
 }
 
@@ -194,6 +235,7 @@ void Fate::inflict(const Fault& fault) {
     case FaultKind::kLoseRequest:
     case FaultKind::kLoseReply:
     case FaultKind::kRefuseWrites:
+    case FaultKind::kForbidCreates:
     case FaultKind::kThrottle:
     case FaultKind::kDelayCalls:
     case FaultKind::kOutage:
@@ -218,9 +260,12 @@ void Fate::inflict(const Fault& fault) {
     case FaultKind::kFullDisk:
     case FaultKind::kStallDisk:
       return inflict_on_member(fault);
+    case FaultKind::kLoseVolume:
+      return meddle(fault);
     case FaultKind::kPowerOff:
     case FaultKind::kReboot:
     case FaultKind::kCutNode:
+    case FaultKind::kLoseNode:
       return inflict_on_node(fault);
     case FaultKind::kDeletePod:
     case FaultKind::kEvictPod:
@@ -228,6 +273,17 @@ void Fate::inflict(const Fault& fault) {
     case FaultKind::kWipeStatus:
     case FaultKind::kDropServing:
       return meddle(fault);
+    case FaultKind::kDeleteLease: {
+      auto done = world_.api().verbs().remove(*world_.api().registry().built_in().leases,
+                                              op::OperatorOptions().lease);
+      static_cast<void>(done);
+      return;
+    }
+    case FaultKind::kRewindStatus:
+      return rewind_status(fault);
+    case FaultKind::kDeleteCluster:
+    case FaultKind::kRecreateCluster:
+      return inflict_on_cluster(fault);
   }
 }
 
@@ -250,6 +306,13 @@ void Fate::inflict_on_replica(const Fault& fault) {
 
 void Fate::inflict_on_line(const Fault& fault) {
   auto& replicas = world_.replicas();
+  if (fault.kind == FaultKind::kForbidCreates) {
+    const auto which = static_cast<std::size_t>(std::max(fault.target, 0)) % std::size(kQuotas);
+    auto& count = forbidden_[std::string(kQuotas[which])];
+    ++count;
+    until_over(fault, [&count] { --count; });
+    return;
+  }
   if (fault.target == kEverybody) {
     for (std::size_t i = 0; i < replicas.size(); ++i) {
       auto one = fault;
@@ -401,6 +464,13 @@ void Fate::inflict_on_node(const Fault& fault) {
     node.reboot();
     return;
   }
+  if (fault.kind == FaultKind::kLoseNode) {
+    node.power_off();
+    auto removed =
+        world_.api().verbs().remove(*world_.api().registry().built_in().nodes, {"", node.name()});
+    static_cast<void>(removed);
+    return;
+  }
   if (fault.kind == FaultKind::kPowerOff) {
     node.power_off();
     until_over(fault, [&node] { node.power_on(); });
@@ -429,6 +499,11 @@ void Fate::meddle(const Fault& fault) {
   if (fault.kind == FaultKind::kDeletePod) {
     auto done = verbs.remove(*built_in.pods, pod);
     static_cast<void>(done);
+  } else if (fault.kind == FaultKind::kLoseVolume) {
+    auto claim = verbs.remove(*built_in.claims, {pod.ns, "data-" + pod.name});
+    auto done = verbs.remove(*built_in.pods, pod);
+    static_cast<void>(claim);
+    static_cast<void>(done);
   } else if (fault.kind == FaultKind::kEvictPod) {
     auto done = verbs.evict(pod, {});
     static_cast<void>(done);
@@ -449,6 +524,38 @@ void Fate::meddle(const Fault& fault) {
     auto done = verbs.patch(*built_in.pods, pod, apiserver::PatchType::kMerge, dropped);
     static_cast<void>(done);
   }
+}
+
+void Fate::rewind_status(const Fault& fault) {
+  const auto* clusters =
+      world_.api().registry().find_kind(api::kApiVersion, api::kClusterKind.kind);
+  for (const auto& name : world_.declared()) {
+    const json::Value* then = nullptr;
+    for (const auto& [at, whose, status] : statuses_)
+      if (whose == name && (!then || at <= world_.elapsed() - fault.duration)) then = &status;
+    auto object = world_.cluster(name);
+    if (!then || !object) continue;
+    object->as_object()["status"] = *then;
+    apiserver::WriteOptions options;
+    options.subresource = "status";
+    auto done = world_.api().verbs().update(*clusters, {World::kNamespace, name},
+                                            std::move(*object), options);
+    static_cast<void>(done);
+  }
+}
+
+void Fate::inflict_on_cluster(const Fault& fault) {
+  const auto names = world_.declared();
+  if (names.empty()) return;
+  const auto& name = names.front();
+  const auto object = world_.cluster(name);
+  auto removed = world_.remove(name);
+  static_cast<void>(removed);
+  if (fault.kind == FaultKind::kDeleteCluster) return;
+  until_over(fault, [this, name, spec = *json::find(*object, "/spec")] {
+    auto declared = world_.declare(name, spec);
+    CHECK(declared.has_value(), "{}", declared.error().text());
+  });
 }
 
 }  // namespace quorate::sim

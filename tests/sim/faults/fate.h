@@ -4,10 +4,14 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
+#include "apiserver/storage.h"
 #include "rt/group.h"
 #include "rt/signal.h"
+#include "tests/sim/faults/activity.h"
 #include "tests/sim/faults/link.h"
 #include "tests/sim/faults/plan.h"
 
@@ -29,6 +33,8 @@ class Fate final : public Judge {
   void calm_down();
   // Nothing is broken and nothing will be.
   [[nodiscard]] bool calm() const;
+  // Does it now, whatever its time: for stories in which it happens always.
+  void inflict(const Fault& fault);
 
   struct Effect {
     std::string actor;
@@ -38,6 +44,14 @@ class Fate final : public Judge {
   };
   [[nodiscard]] const std::vector<Effect>& effects() const { return effects_; }
   [[nodiscard]] const std::map<FaultKind, int>& injected() const { return injected_; }
+  // What befell whom, and during what.
+  struct Injection {
+    Fault fault;
+    Duration at{};
+    Activity activity{};    // of the first cluster
+    std::string operation;  // of the side effect that it hit: `POST pods`, `add learner`
+  };
+  [[nodiscard]] const std::vector<Injection>& injections() const { return injections_; }
 
   // ---- Judge ----
   CallFate judge(const std::string& actor, const apiserver::Request& request) override;
@@ -67,14 +81,15 @@ class Fate final : public Judge {
   Task<void> run();
   CallFate judge_effect(Effect effect);
   void at(Monotonic when, std::function<void()> what);
-  void inflict(const Fault& fault);
-  void note_injected(const Fault& fault);
+  void note_injected(const Fault& fault, std::string_view operation = "");
   void inflict_on_replica(const Fault& fault);
   void inflict_on_line(const Fault& fault);
   void inflict_on_network(const Fault& fault);
   void inflict_on_member(const Fault& fault);
   void inflict_on_node(const Fault& fault);
   void meddle(const Fault& fault);
+  void rewind_status(const Fault& fault);
+  void inflict_on_cluster(const Fault& fault);
   // Undone when the duration is over, or when all calms down.
   void until_over(const Fault& fault, std::function<void()> undo);
   void look_after_replicas();
@@ -93,6 +108,11 @@ class Fate final : public Judge {
   bool calmed_ = false;
   std::vector<Effect> effects_;
   std::map<FaultKind, int> injected_;
+  std::vector<Injection> injections_;
+  std::map<std::string, int> forbidden_;  // plurals of kinds that cannot be created, by how many
+  // Every status of every EtcdCluster, kept if the plan may bring one back.
+  std::vector<std::tuple<Duration, std::string, json::Value>> statuses_;
+  std::shared_ptr<apiserver::Storage::Listener> listener_;
   rt::Signal wake_;
   rt::Signal changed_;
   rt::TaskGroup group_;

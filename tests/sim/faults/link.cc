@@ -27,6 +27,10 @@ apiserver::Answer make_answer(int status, std::string reason) {
   return answer;
 }
 
+std::string reason_of(int status) {
+  return status == 403 ? "Forbidden" : status == 429 ? "TooManyRequests" : "InternalError";
+}
+
 net::Headers headers_of(const apiserver::Answer& answer) {
   return {answer.headers.begin(), answer.headers.end()};
 }
@@ -171,7 +175,8 @@ Task<Result<apiserver::Answer>> FaultyLink::exchange(net::Request request, rt::D
     CO_TRY(co_await here_.clock->sleep_until(deadline.at));
     co_return fail(Code::kUnknownOutcome, "no answer");
   }
-  auto answer = fate.status != 0 ? make_answer(fate.status, "InternalError") : serve(sent, fate);
+  auto answer =
+      fate.status != 0 ? make_answer(fate.status, reason_of(fate.status)) : serve(sent, fate);
   if (fate.crash == Moment::kAfterApply) {
     judge_.doom(actor_);
     CO_TRY(co_await never.wait(rt::Deadline::never()));

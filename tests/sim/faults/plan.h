@@ -23,6 +23,8 @@ enum class FaultKind {
   kLoseRequest,      // the next `count` writes do not arrive
   kLoseReply,        // the next `count` writes are carried out, and nobody says so
   kRefuseWrites,     // the next `count` writes are answered 500
+  kForbidCreates,    // a quota or a webhook refuses to create objects of one kind, by the target's
+                     // number, for `duration`; whoever asks
   kThrottle,         // the next `count` calls are answered 429
   kDelayCalls,       // calls take up to a second for `duration`
   kOutage,           // no call and no stream gets through for `duration`
@@ -44,23 +46,30 @@ enum class FaultKind {
   kWipe,  // the disk's content is gone; a process goes on with what it has open
   kWipeAndKill,
   kBlankDisk,  // another disk is there in its place, on which nothing is, not even the guard's note
+  kLoseVolume,  // its claim is deleted, and its Pod: the volume goes with them
   kCorruptLog,
   kFullDisk,   // for `duration`
   kStallDisk,  // for `duration`
   // ---- nodes ----
   kPowerOff,  // for `duration`
   kReboot,
-  kCutNode,  // from API server and network for `duration`
+  kCutNode,   // from API server and network for `duration`
+  kLoseNode,  // off for ever, and its Node object is deleted
   // ---- other hands ----
   kDeletePod,  // of a member
   kEvictPod,
   kDeleteRecord,
-  kWipeStatus,   // of the EtcdCluster
-  kDropServing,  // somebody takes the label away
+  kWipeStatus,    // of the EtcdCluster
+  kRewindStatus,  // of the EtcdCluster: what it was `duration` ago, as after a restored backup
+  kDropServing,   // somebody takes the label away
+  kDeleteLease,   // of the operators
+  // ---- the user ----
+  kDeleteCluster,    // the first
+  kRecreateCluster,  // deletes it, and declares the same again after `duration`
 };
 [[nodiscard]] std::string_view name(FaultKind kind);
 [[nodiscard]] Result<FaultKind> parse_fault_kind(std::string_view text);
-inline constexpr int kFaultKinds = static_cast<int>(FaultKind::kDropServing) + 1;
+inline constexpr int kFaultKinds = static_cast<int>(FaultKind::kRecreateCluster) + 1;
 
 // Where in a side effect.
 enum class Moment { kBefore, kAfterApply, kAfterReply };

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "api/cluster.h"
 #include "api/names.h"
 #include "apiserver/registry.h"
 #include "tests/sim/invariants/invariant.h"
@@ -17,15 +18,22 @@ void Truth::look() {
     for (const auto& [key, record] : world_.api().storage().objects(*kind)) {
       const auto at = record->text.find("\"uid\":\"");
       const Uid uid(record->text.substr(at + 7, 36));
-      auto& lineage = lineages_[uid];
+      auto [place, is_new] = lineages_.try_emplace(uid);
+      auto& lineage = place->second;
+      if (is_new) lineage.life = world_.history().lives.at(key.name);
       lineage.name = key.name;
       lineage.uid = uid;
       lineage.exists = true;
       lineage.deleting = record->text.find("\"deletionTimestamp\"") != std::string::npos;
+      if (lineage.version == record->version) continue;
+      lineage.version = record->version;
+      lineage.wanted =
+          json::integer_at(*record->decoded(), "/spec/replicas").value_or(api::kDefaultReplicas);
     }
   }
   for (auto& [uid, lineage] : lineages_) {
     if (!lineage.exists) continue;
+    if (lineage.wanted == 0) lineage.unwanted_at = world_.now();
     for (const auto& endpoint : world_.endpoints(lineage.name))
       if (const auto* process = world_.process_of(endpoint.pod))
         if (const auto* member = process->member()) {
@@ -33,6 +41,15 @@ void Truth::look() {
           lineage.members.insert(endpoint.pod.name);
           if (!lineage.first) lineage.first = member->cluster();
         }
+  }
+  if (world_.etcd().events() == seen_events_) return;
+  seen_events_ = world_.etcd().events();
+  for (auto& [uid, lineage] : lineages_) {
+    const auto* leader = lineage.exists ? settled_leader(uid) : nullptr;
+    if (!leader) continue;
+    lineage.listed.clear();
+    for (const auto& [id, member] : leader->state().membership.members())
+      lineage.listed.insert(member.name);
   }
 }
 

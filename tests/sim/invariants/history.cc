@@ -10,11 +10,11 @@ namespace quorate::sim {
 std::optional<std::string> find_revision_going_back(const History& history) {
   // Of each cluster, the highest revision that was shown up to an answer, in the order of answers:
   // what was answered before a call bounds what it may see.
-  std::map<std::string, std::vector<std::pair<Monotonic, std::int64_t>>> highest;
+  std::map<std::pair<std::string, int>, std::vector<std::pair<Monotonic, std::int64_t>>> highest;
   for (const auto which : history.answered) {
     const auto& operation = history.operations[which];
     if (operation.outcome != Operation::Outcome::kOk) continue;
-    auto& seen = highest[operation.cluster];
+    auto& seen = highest[{operation.cluster, operation.life}];
     auto before =
         std::lower_bound(seen.begin(), seen.end(), operation.called,
                          [](const auto& entry, Monotonic when) { return entry.first < when; });

@@ -24,13 +24,23 @@ struct Violation {
 struct Lineage {
   std::string name;
   Uid uid;
+  int life = 1;  // how often the name had been declared by then
   bool exists = true;
   bool deleting = false;
+  std::int64_t wanted = 0;               // members
+  std::int64_t version = 0;              // of the EtcdCluster that was looked at last
+  std::optional<Monotonic> unwanted_at;  // when no member was wanted, last
   // Cluster IDs of members behind the client Service, ever.
   std::set<ClusterId> served;
   std::optional<ClusterId> first;  // of those
   std::set<std::string> members;   // Pods that ever stood behind it
+  std::set<std::string> listed;    // names of its members, by the last leader that was seen
   [[nodiscard]] bool formed() const { return !served.empty(); }
+  // No member is, or was until a moment ago, wanted: all may be stopped.
+  [[nodiscard]] bool is_unwanted(Monotonic now) const {
+    constexpr auto kMoment = std::chrono::seconds(30);
+    return unwanted_at && now - *unwanted_at < kMoment;
+  }
 };
 
 // What invariants look at: the world, and what was gathered of it.
@@ -55,6 +65,7 @@ class Truth {
   std::map<std::uint64_t, std::size_t> starts_;  // by process
   std::size_t seen_starts_ = 0;
   std::int64_t seen_version_ = -1;
+  std::uint64_t seen_events_ = 0;
 };
 
 class Findings {

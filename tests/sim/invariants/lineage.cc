@@ -25,8 +25,10 @@ bool is_kept_elsewhere(const etcdsim::Member& member, const std::string& key,
 Invariant s1_no_acknowledged_loss() {
   struct State {
     std::size_t answered = 0;
-    std::map<std::pair<std::string, std::string>, std::int64_t> acknowledged;  // cluster, key
-    std::pair<std::uint64_t, std::size_t> looked;                              // term, answers
+    // by cluster, its life, and key
+    std::map<std::tuple<std::string, int, std::string>, std::int64_t> acknowledged;
+    // term, answers, starts of etcd: a cluster that forms anew may have the term of the old one
+    std::map<Uid, std::tuple<std::uint64_t, std::size_t, std::size_t>> looked;
   };
   auto state = std::make_shared<State>();
   return {
@@ -38,23 +40,27 @@ Invariant s1_no_acknowledged_loss() {
           if (operation.kind != Operation::Kind::kPut ||
               operation.outcome != Operation::Outcome::kOk)
             continue;
-          auto& newest = state->acknowledged[{operation.cluster, operation.key}];
+          auto& newest = state->acknowledged[{operation.cluster, operation.life, operation.key}];
           newest = std::max(newest, operation.revision);
         }
         for (const auto& [uid, lineage] : truth.lineages()) {
           if (!lineage.exists) continue;
           const auto* leader = truth.settled_leader(uid);
           if (!leader) continue;
-          const std::pair look{leader->raft().term(), state->answered};
-          if (look == state->looked) continue;
-          state->looked = look;
+          const std::tuple look{leader->raft().term(), state->answered,
+                                truth.world().ledger().starts.size()};
+          auto& looked = state->looked[uid];
+          if (look == looked) continue;
+          looked = look;
           findings.evaluated("S1");
-          for (const auto& [what, revision] : state->acknowledged)
-            if (what.first == lineage.name && !is_kept_elsewhere(*leader, what.second, revision))
-              findings.broken("S1",
-                              fmt::format("{} acknowledged {} at revision {}, and leader "
-                                          "{} does not have it",
-                                          what.first, what.second, revision, leader->id().text()));
+          for (const auto& [what, revision] : state->acknowledged) {
+            const auto& [cluster, life, key] = what;
+            if (cluster == lineage.name && life == lineage.life &&
+                !is_kept_elsewhere(*leader, key, revision))
+              findings.broken("S1", fmt::format("{} acknowledged {} at revision {}, and leader {} "
+                                                "does not have it",
+                                                cluster, key, revision, leader->id().text()));
+          }
         }
       }};
 }
@@ -189,13 +195,14 @@ Invariant linearizable() {
           {},
           [](Truth& truth, Findings& findings) {
             findings.evaluated("Linearizable");
-            std::map<std::pair<std::string, std::string>, std::vector<Operation>> keys;
+            std::map<std::tuple<std::string, int, std::string>, std::vector<Operation>> keys;
             for (const auto& operation : truth.world().history().operations)
-              keys[{operation.cluster, operation.key}].push_back(operation);
+              keys[{operation.cluster, operation.life, operation.key}].push_back(operation);
             for (const auto& [key, operations] : keys)
               if (!is_linearizable(operations))
-                findings.broken("Linearizable", fmt::format("{} {}: {} operations", key.first,
-                                                            key.second, operations.size()));
+                findings.broken("Linearizable",
+                                fmt::format("{} {}: {} operations", std::get<0>(key),
+                                            std::get<2>(key), operations.size()));
           }};
 }
 

@@ -36,14 +36,18 @@ void for_new_stops(Truth& truth, std::size_t& next, const OnDelete& each) {
   }
 }
 
-// The formed, standing cluster that an object of this name belongs to: `c-0`,
-// `data-c-0`.
+// The formed, standing cluster that an object of this name belongs to: `c-0`, `data-c-0`.
 const Lineage* standing_owner(Truth& truth, std::string_view object) {
   if (object.starts_with("data-")) object.remove_prefix(5);
   const auto dash = object.rfind('-');
   if (dash == std::string_view::npos) return nullptr;
   const auto* lineage = truth.find(std::string(object.substr(0, dash)));
   return lineage && lineage->formed() && !lineage->deleting ? lineage : nullptr;
+}
+
+// Its Pods may all be stopped, for none of its members is wanted.
+bool may_sleep(Truth& truth, const Lineage& lineage) {
+  return lineage.is_unwanted(truth.world().now());
 }
 
 bool is_up(const etcdsim::EtcdProcess* process) {
@@ -77,7 +81,7 @@ Invariant s4_no_quorum_loss_by_us() {
           [next](Truth& truth, Findings& findings) {
             for_new_stops(truth, *next, [&](const Audit::Entry& entry, const Spoken& spoken) {
               const auto* lineage = standing_owner(truth, spoken.key.name);
-              if (!lineage) return;
+              if (!lineage || may_sleep(truth, *lineage)) return;
               findings.evaluated("S4");
               const auto all = voters(truth, lineage->uid);
               if (!all || *all < 3) return;  // one or two cannot do without any of them
@@ -103,7 +107,7 @@ Invariant s15_one_disruption() {
             for_new_stops(truth, state->next, [&](const Audit::Entry& entry, const Spoken& spoken) {
               const auto* lineage = standing_owner(truth, spoken.key.name);
               const auto* process = truth.world().process_of(spoken.key);
-              if (!lineage || !is_up(process)) return;
+              if (!lineage || !is_up(process) || may_sleep(truth, *lineage)) return;
               // Who was removed is no member any more, though its process may not have ended.
               if (is_listed(truth, lineage->uid, spoken.key.name) == false) return;
               findings.evaluated("S15");
@@ -294,12 +298,13 @@ Invariant s8_pod_after_member() {
           if (!pod && spoken.plural != "persistentvolumeclaims" && spoken.plural != "etcdmembers")
             return;
           const auto* lineage = standing_owner(truth, spoken.key.name);
-          if (!lineage) return;
+          if (!lineage || (pod && may_sleep(truth, *lineage))) return;
           findings.evaluated("S8");
           auto member = spoken.key.name;
           if (member.starts_with("data-")) member = member.substr(5);
-          // By the leader: who was removed may not know it.
-          const auto listed = is_listed(truth, lineage->uid, member);
+          // By the leader: who was removed may not know it. While all sleep, by the last one.
+          auto listed = is_listed(truth, lineage->uid, member);
+          if (!listed && may_sleep(truth, *lineage)) listed = lineage->listed.contains(member);
           if (!listed) return;
           const bool runs = truth.world().process_of(spoken.key) != nullptr;
           const bool holds_data = pod && runs && !has_claim(truth, member);

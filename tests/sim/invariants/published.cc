@@ -89,11 +89,13 @@ Invariant s25_status_honesty() {
               findings.evaluated("S25");
               const auto cluster = truth.world().cluster(lineage.name);
               const auto said = json::integer_at(*cluster, "/status/readyReplicas").value_or(0);
-              const auto ready =
-                  static_cast<std::int64_t>(truth.world().endpoints(lineage.name).size());
-              if (said != ready)
-                findings.broken("S25", fmt::format("{}: {} members are said to be ready, {} are",
-                                                   lineage.name, said, ready));
+              std::vector<std::string> ready;
+              for (const auto& endpoint : truth.world().endpoints(lineage.name))
+                ready.push_back(endpoint.pod.name);
+              if (said != static_cast<std::int64_t>(ready.size()))
+                findings.broken(
+                    "S25", fmt::format("{}: {} members are said to be ready, but there are {}: {}",
+                                       lineage.name, said, ready.size(), fmt::join(ready, ", ")));
             }
           }};
 }

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <deque>
 
 #include "api/cluster.h"
@@ -15,6 +16,7 @@ namespace quorate::sim {
 namespace {
 
 constexpr auto kAttempt = std::chrono::seconds(30);  // what was read longer ago is another attempt
+constexpr auto kLease = std::chrono::seconds(60);    // at most, until its holder has given up
 constexpr std::size_t kMostRequests = 600;           // of one operator in a second: its burst
 
 using OnWrite = std::function<void(const Audit::Entry&, const Spoken&)>;
@@ -105,11 +107,24 @@ Invariant s13_no_stale_harm() {
           }};
 }
 
+namespace {
+
+// A Lease that others delete keeps nobody from taking it while its holder may still go on.
+bool lease_was_deleted(Truth& truth) {
+  const auto& injections = truth.world().fate().injections();
+  return std::any_of(injections.begin(), injections.end(), [&](const auto& one) {
+    return one.fault.kind == FaultKind::kDeleteLease && truth.world().elapsed() - one.at < kLease;
+  });
+}
+
+}  // namespace
+
 Invariant s14_fencing() {
   auto next = std::make_shared<std::size_t>(0);
   return {"S14", "nobody writes whose lease another holds by now",
           [next](Truth& truth, Findings& findings) {
             for_new_effects(truth, *next, [&](const Audit::Entry& entry, const Spoken&) {
+              if (lease_was_deleted(truth)) return;
               findings.evaluated("S14");
               if (!entry.lease_holder.empty() && !entry.lease_holder.starts_with(entry.actor))
                 findings.broken("S14", fmt::format("{} wrote {} under the lease of {}", entry.actor,
@@ -183,6 +198,8 @@ Invariant s29_frozen_on_doubt() {
               if (member.starts_with("data-")) member = member.substr(5);
               const auto* lineage = truth.find(member.substr(0, member.rfind('-')));
               if (!lineage || !lineage->formed() || lineage->deleting) return;
+              const bool pod = spoken.plural == "pods";
+              if (pod && lineage->is_unwanted(truth.world().now())) return;
               if (!harms(truth, spoken)) return;
               findings.evaluated("S29");
               const auto now = etcdsim::Truth(truth.world().etcd()).look_at(*lineage->first);

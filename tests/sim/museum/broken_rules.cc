@@ -62,16 +62,7 @@ Finding ensure_serving_at_once(const Situation& now) {
   return finding;
 }
 
-Finding ensure_never_content(const Situation& now) {
-  auto finding = plan::ensure(now);
-  plan::Stage stage;
-  for (const auto* member : now.current())
-    if (now.formed && member->pod && !member->pod->deleting)
-      stage.steps.push_back(
-          plan::SetServing{member->pod->name, member->pod->uid, member->pod->serving});
-  if (!stage.steps.empty()) finding.stages.push_back(std::move(stage));
-  return finding;
-}
+Finding heal_nothing(const Situation&) { return {}; }
 
 }  // namespace
 
@@ -79,6 +70,6 @@ std::span<const plan::Rule> rules_new_for_ever() { return with<ensure_new_for_ev
 std::span<const plan::Rule> rules_serving_at_once() {
   return with<ensure_serving_at_once>("ensure");
 }
-std::span<const plan::Rule> rules_never_content() { return with<ensure_never_content>("ensure"); }
+std::span<const plan::Rule> rules_without_heal() { return with<heal_nothing>("heal"); }
 
 }  // namespace quorate::sim

@@ -9,7 +9,8 @@ namespace {
 using namespace std::chrono_literals;
 
 bool speaks_of(const net::Request& request, std::string_view method, std::string_view in_path) {
-  return request.method == method && request.path.find(in_path) != std::string::npos;
+  return method.find(request.method) != std::string_view::npos &&
+         request.path.find(in_path) != std::string::npos;
 }
 
 // ---- Between an operator and the API server ----
@@ -92,6 +93,24 @@ class Renamer final : public ForwardingApi {
     static_cast<void>(second);
     co_return answer;
   }
+};
+
+class Repeater final : public ForwardingApi {
+ public:
+  using ForwardingApi::ForwardingApi;
+  Task<Result<net::Response>> call(net::Request request, rt::Deadline deadline,
+                                   std::size_t limit) override {
+    if (speaks_of(request, "PATCH", "/pods/")) last_ = request;
+    const bool renews = speaks_of(request, "PUT PATCH", "/leases/");
+    auto answer = co_await inner_.call(std::move(request), deadline, limit);
+    if (!renews || !last_) co_return answer;
+    auto again = co_await inner_.call(*last_, here_.in(10s), limit);
+    static_cast<void>(again);
+    co_return answer;
+  }
+
+ private:
+  std::optional<net::Request> last_;
 };
 
 class Deleter final : public ForwardingApi {
@@ -290,6 +309,7 @@ Apply adds_a_voter() { return asks_through<VoterAdder>(); }
 Apply removes_who_answers() { return asks_through<Remover>(); }
 Apply adds_two_at_once() { return asks_through<TwoAtOnce>(); }
 Apply ignores_its_lease() { return talks_through<Dawdler>(); }
+Apply says_it_again() { return talks_through<Repeater>(); }
 Apply takes_lost_replies_for_failures() { return talks_through<Renamer>(); }
 
 Apply deletes_pods(const std::vector<std::string>& names) {
@@ -313,6 +333,16 @@ Apply deletes_a_volume_in_need() {
                                      [was_available](const net::Request& request) {
                                        return says_lost(request, *was_available);
                                      });
+  });
+}
+
+Apply deletes_a_volume_with_its_pod() {
+  return wraps([](rt::Runtime here, kube::Api& inner) {
+    const std::vector<std::string> paths{
+        "/api/v1/namespaces/default/persistentvolumeclaims/data-c-0"};
+    return std::make_unique<Deleter>(here, inner, paths, [](const net::Request& request) {
+      return speaks_of(request, "DELETE", "/pods/c-0");
+    });
   });
 }
 

@@ -18,7 +18,8 @@ namespace quorate::sim {
 
 using Apply = std::function<void(WorldOptions&)>;
 
-// Requests of this method, whose path has this text in it, are changed before they are sent.
+// Requests of this method, or of these (`POST PATCH`), whose path has this text in it, are changed
+// before they are sent.
 using EditRequest = std::function<void(net::Request& request)>;
 [[nodiscard]] Apply edits(std::string method, std::string in_path, EditRequest edit);
 // Their JSON bodies.
@@ -43,10 +44,14 @@ void set(json::Value& body, std::string_view pointer, json::Value content);
 
 [[nodiscard]] Apply ignores_its_lease();
 [[nodiscard]] Apply takes_lost_replies_for_failures();
+// The last patch of a Pod, with every renewal of the Lease.
+[[nodiscard]] Apply says_it_again();
 // When a Pod's label is set a fourth time.
 [[nodiscard]] Apply deletes_pods(const std::vector<std::string>& names);
 // When status says that the cluster is not available any more.
 [[nodiscard]] Apply deletes_a_volume_in_need();
+// Of the first member, when its Pod is deleted.
+[[nodiscard]] Apply deletes_a_volume_with_its_pod();
 [[nodiscard]] Apply stands_still_at(std::string text, Duration time);
 
 }  // namespace quorate::sim

@@ -7,6 +7,7 @@ namespace quorate::sim {
 namespace {
 
 constexpr int kMinimisingRuns = 40;
+constexpr std::size_t kFewFaults = 5;  // a plan of so many is small enough to be read
 
 std::string broken_by(const Mutant& mutant, const Outcome& outcome) {
   for (const auto& id : mutant.killed_by)
@@ -43,9 +44,10 @@ Hunted hunt(const Mutant& mutant, int most_seeds) {
     dead = dies(std::move(trial));
   }
   for (int seed = 1; seed <= most_seeds && !dead; ++seed)
-    dead = dies(draw_trial(scenario, static_cast<std::uint64_t>(seed)));
+    dead = dies(draw_trial(scenario, static_cast<std::uint64_t>(seed), mutant.length));
   if (!dead) return out;
-  out.smallest = minimise(out.smallest, out.killed.by, kMinimisingRuns);
+  if (out.smallest.plan.faults.size() + out.smallest.edits.size() > kFewFaults)
+    out.smallest = minimise(out.smallest, out.killed.by, kMinimisingRuns);
   out.killed.faults = out.smallest.plan.faults.size() + out.smallest.edits.size();
   auto sound = out.smallest;
   sound.mutant = nullptr;

@@ -5,22 +5,12 @@
 #include "tests/sim/museum/broken_rules.h"
 #include "tests/sim/museum/decorators.h"
 #include "tests/sim/museum/mutant.h"
+#include "tests/sim/museum/parts.h"
 
 namespace quorate::sim {
 namespace {
 
 using namespace std::chrono_literals;
-
-Fault fault(FaultKind kind, Duration at, int target = 0, Duration duration = {}) {
-  Fault out;
-  out.kind = kind;
-  out.at = at;
-  out.target = target;
-  out.duration = duration;
-  return out;
-}
-
-const Plan kNothing;
 
 // ---- Formation and identity ----
 
@@ -167,12 +157,19 @@ std::vector<Mutant> of_members() {
        {cut_off},
        deletes_a_volume_in_need(),
        200s},
+      {"tidies-up",
+       "deletes a volume with the Pod when members go to sleep",
+       {"S8"},
+       "asleep",
+       {kNothing},
+       deletes_a_volume_with_its_pod(),
+       100s},
       {"no-budget",
        "a disruption budget that allows everything",
        {"S24"},
        "form",
        {kNothing},
-       edits_body("POST", "/poddisruptionbudgets",
+       edits_body("POST PATCH", "/poddisruptionbudgets",
                   [](json::Value& body) { set(body, "/spec/minAvailable", 0); }),
        60s},
   };
@@ -223,14 +220,15 @@ void own_it(json::Value& claim) {
 }
 
 std::vector<Mutant> of_writes() {
-  const Plan lost_reply{{fault(FaultKind::kLoseReply, 200ms)}};
+  Fault lost_reply = fault(FaultKind::kLoseReply, 0s);
+  lost_reply.effect = 6;
   return {
       {"never-content",
        "writes what stands there already",
        {"S28"},
        "form",
        {kNothing},
-       decides(rules_never_content()),
+       says_it_again(),
        60s},
       {"dawdles",
        "sends writes although its lease may be over",
@@ -243,7 +241,7 @@ std::vector<Mutant> of_writes() {
        "takes a lost reply for a failure and tries another name",
        {"L3"},
        "operators",
-       {lost_reply},
+       {Plan{{lost_reply}}},
        takes_lost_replies_for_failures(),
        60s},
       {"blind-patches",
@@ -256,7 +254,7 @@ std::vector<Mutant> of_writes() {
       {"stale-list",
        "looks again at what the server remembers, before it harms",
        {"S13"},
-       "edits",
+       "sleep-three",
        {kNothing},
        edits("GET", "/", read_what_is_remembered),
        100s},
@@ -281,197 +279,6 @@ std::vector<Mutant> of_writes() {
        {kNothing},
        edits_body("POST", "/persistentvolumeclaims", own_it),
        100s},
-  };
-}
-
-// ---- What it says ----
-
-void say_available(json::Value& body) {
-  auto* conditions = json::find(body, "/status/conditions");
-  if (!conditions || !conditions->is_array()) return;
-  for (auto& condition : conditions->as_array())
-    if (json::text_or(condition, "/type", "") == api::kConditionAvailable)
-      set(condition, "/status", "True");
-}
-
-void be_vague(json::Value& body) {
-  auto* waiting = json::find(body, "/status/waiting");
-  if (!waiting || !waiting->is_array()) return;
-  for (auto& entry : waiting->as_array()) set(entry, "/message", "something is not well");
-}
-
-void be_silent(json::Value& body) { json::remove(body, "/status/waiting"); }
-
-void leak(json::Value& body) {
-  set(body, "/metadata/annotations/note", "-----BEGIN PRIVATE KEY-----");
-}
-
-std::vector<Mutant> of_reports() {
-  const Plan cut_off{
-      {fault(FaultKind::kPowerOff, 30s, 0, 250s), fault(FaultKind::kPowerOff, 30s, 1, 250s)}};
-  const Plan lost{{fault(FaultKind::kWipeAndKill, 60s, 0)}};
-  return {
-      {"boasts",
-       "says Available whatever it knows",
-       {"S25"},
-       "form",
-       {cut_off},
-       edits_body("PUT", "/etcdclusters/c/status", say_available),
-       300s},
-      {"leaks",
-       "writes a private key into an annotation",
-       {"S26"},
-       "form",
-       {kNothing},
-       edits_body("POST", "/services", leak),
-       60s},
-      {"silent",
-       "does not say what it waits for",
-       {"L7"},
-       "data",
-       {lost},
-       edits_body("PUT", "/etcdclusters/c/status", be_silent),
-       100s},
-      {"vague",
-       "does not say who has lost its data",
-       {"L14"},
-       "data",
-       {lost},
-       edits_body("PUT", "/etcdclusters/c/status", be_vague),
-       100s},
-  };
-}
-
-// ---- What it does not bring about ----
-
-Apply pretends_to_make_pod(const std::string& name) {
-  return answers_itself(
-      [name](const net::Request& request) {
-        if (request.method != "POST" || !request.path.ends_with("/pods")) return false;
-        auto body = json::parse(request.body);
-        return body && name_in(*body) == name;
-      },
-      [](const net::Request& request) -> Result<net::Response> {
-        auto body = json::parse(request.body);
-        set(*body, "/metadata/uid", "00000000-0000-0000-0000-000000000000");
-        set(*body, "/metadata/resourceVersion", "1");
-        return net::Response{201, {{"content-type", "application/json"}}, json::render(*body), {}};
-      });
-}
-
-Result<net::Response> refuse(const net::Request&) {
-  return fail(Code::kUnavailable, "does not feel like it");
-}
-
-Apply never_renews() {
-  return answers_itself(
-      [](const net::Request& request) {
-        return request.method == "PATCH" && request.path.find("/secrets/") != std::string::npos;
-      },
-      refuse);
-}
-
-void tire(WorldOptions& options) {
-  auto left = std::make_shared<int>(20);
-  answers_itself(
-      [left](const net::Request& request) { return request.method != "GET" && --*left < 0; },
-      refuse)(options);
-}
-
-void bar_clients(json::Value& body) {
-  if (name_in(body) == "c-client-tls") set(body, "/data/tls.crt", "Z2FyYmFnZQ==");
-}
-
-std::vector<Mutant> of_progress() {
-  const Plan crashes{{fault(FaultKind::kCrash, 50s, 0, 1s), fault(FaultKind::kCrash, 50s, 1, 1s)}};
-  return {
-      {"pretends",
-       "believes that it made a Pod",
-       {"L1"},
-       "form",
-       {kNothing},
-       pretends_to_make_pod("c-2"),
-       60s},
-      {"tires", "stops writing after a while", {"L2"}, "campaign", {}, tire, 100s},
-      {"bars-clients",
-       "gives applications certificates of nobody",
-       {"L4"},
-       "tls",
-       {kNothing},
-       edits_body("POST", "/secrets", bar_clients),
-       60s},
-      {"never-restarts",
-       "Pods that do not start again by themselves",
-       {"L6"},
-       "blackout",
-       {kNothing},
-       edits_body("POST", "/pods",
-                  [](json::Value& body) { set(body, "/spec/restartPolicy", "Never"); }),
-       310s},
-      {"clings",
-       "Pods with a finalizer that nobody takes away",
-       {"L8"},
-       "delete",
-       {kNothing},
-       edits_body("POST", "/pods",
-                  [](json::Value& body) {
-                    set(body, "/metadata/finalizers", json::Array{"quorate.io/never"});
-                  }),
-       100s},
-      {"one-at-a-time",
-       "a cluster that takes long holds up the others",
-       {"L12"},
-       "neighbour",
-       {kNothing},
-       both(stands_still_at("bad", 40s), [](WorldOptions& options) { options.op.workers = 1; }),
-       100s},
-      {"keeps-the-lease",
-       "a lease that outlives its holder by minutes",
-       {"L13"},
-       "form",
-       {crashes},
-       [](WorldOptions& options) { options.op.timings.lease = 10min; },
-       100s},
-  };
-}
-
-// ---- Certificates ----
-
-// The root that members trust among each other is that of clients.
-void swap_authorities(WorldOptions& options) {
-  auto other = std::make_shared<json::Value>();
-  edits_body("POST", "/secrets", [other](json::Value& body) {
-    const auto* root = json::find(body, "/data/ca.crt");
-    if (root && name_in(body) == "c-client-ca") *other = *root;
-    if (root && name_in(body) == "c-peer-tls" && !other->is_null())
-      set(body, "/data/ca.crt", *other);
-  })(options);
-}
-
-std::vector<Mutant> of_certificates() {
-  return {
-      {"swaps-authorities",
-       "members trust another authority than theirs",
-       {"S22"},
-       "tls",
-       {kNothing},
-       swap_authorities,
-       60s},
-      {"locks-itself-out",
-       "renews its own certificate to one of nobody",
-       {"S23"},
-       "certificates",
-       {kNothing},
-       edits_body("PATCH", "/secrets/c-operator-tls",
-                  [](json::Value& body) { set(body, "/data/tls.crt", "Z2FyYmFnZQ=="); }),
-       1h},
-      {"never-renews",
-       "does not renew certificates",
-       {"L10"},
-       "certificates",
-       {kNothing},
-       never_renews(),
-       1h},
   };
 }
 

@@ -10,9 +10,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-Duration draw_time(Dice& dice, const Scenario& scenario) {
+Duration draw_time(Dice& dice, Duration length) {
   // Half of all faults fall into the first seconds, in which clusters form.
-  const Duration whole = dice.below(2) == 0 ? Duration(10s) : scenario.length * 8 / 10;
+  const Duration whole = dice.below(2) == 0 ? Duration(10s) : length * 8 / 10;
   return std::chrono::milliseconds(dice.below(static_cast<std::uint64_t>(whole / 1ms)));
 }
 
@@ -37,7 +37,7 @@ Fault for_everybody(Fault fault) {
 
 }  // namespace
 
-Plan draw_plan(const Scenario& scenario, std::uint64_t seed) {
+Plan draw_plan(const Scenario& scenario, std::uint64_t seed, Duration length) {
   Dice dice(seed);
   Plan plan;
   const auto count = 1 + dice.below(6);
@@ -45,7 +45,7 @@ Plan draw_plan(const Scenario& scenario, std::uint64_t seed) {
     Fault fault;
     fault.kind = dice.pick(scenario.faults);
     fault.target = static_cast<int>(dice.below(5));
-    fault.at = draw_time(dice, scenario);
+    fault.at = draw_time(dice, length);
     fault.duration = draw_duration(dice);
     fault.count = 1 + static_cast<int>(dice.below(4));
     if (fault.kind == FaultKind::kWallJump && dice.below(2) == 0) fault.duration *= -30;
@@ -54,11 +54,12 @@ Plan draw_plan(const Scenario& scenario, std::uint64_t seed) {
   return plan;
 }
 
-Trial draw_trial(const Scenario& scenario, std::uint64_t seed) {
+Trial draw_trial(const Scenario& scenario, std::uint64_t seed, std::optional<Duration> length) {
   Trial trial;
   trial.scenario = &scenario;
   trial.seed = seed;
-  trial.plan = draw_plan(scenario, seed);
+  trial.plan = draw_plan(scenario, seed, length.value_or(scenario.length));
+  trial.length = length;
   trial.edits = draw_edits(scenario, seed);
   return trial;
 }
@@ -96,6 +97,15 @@ std::vector<Plan> stale_plans(const Outcome& reference) {
     out.push_back({{lagging, at_effect(FaultKind::kCrash, effect, Moment::kAfterApply, 1s)}});
     out.push_back({{at_effect(FaultKind::kPause, effect, Moment::kBefore, 45s)}});
     out.push_back({{for_everybody(at_effect(FaultKind::kHalfOpen, effect, Moment::kBefore, 0s))}});
+  }
+  return out;
+}
+
+std::vector<Plan> delete_plans(const Outcome& reference) {
+  std::vector<Plan> out;
+  for (std::uint64_t effect = 1; effect <= reference.effects.size(); ++effect) {
+    out.push_back({{at_effect(FaultKind::kDeleteCluster, effect, Moment::kBefore, 0s)}});
+    out.push_back({{at_effect(FaultKind::kRecreateCluster, effect, Moment::kBefore, 1s)}});
   }
   return out;
 }

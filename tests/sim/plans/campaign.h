@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,8 +10,10 @@
 namespace quorate::sim {
 
 // A run of the scenario with faults, and edits where it has them, drawn by the seed.
-[[nodiscard]] Trial draw_trial(const Scenario& scenario, std::uint64_t seed);
-[[nodiscard]] Plan draw_plan(const Scenario& scenario, std::uint64_t seed);
+// Things go wrong for the given time, or for the scenario's.
+[[nodiscard]] Trial draw_trial(const Scenario& scenario, std::uint64_t seed,
+                               std::optional<Duration> length = {});
+[[nodiscard]] Plan draw_plan(const Scenario& scenario, std::uint64_t seed, Duration length);
 
 // Every side effect of a run without faults, and every moment of it: a crash
 // before it, after it was carried out and before the answer, and after the
@@ -22,6 +25,9 @@ namespace quorate::sim {
 // goes on, or dies and another one begins; or all streams are half-open; or the leader stands still
 // and goes on as if nothing had been.
 [[nodiscard]] std::vector<Plan> stale_plans(const Outcome& reference);
+// The user deletes the cluster at every side effect, and at every one deletes it and declares it
+// again.
+[[nodiscard]] std::vector<Plan> delete_plans(const Outcome& reference);
 // Unobserved: of two side effects on one object, nobody is told of the first until just before the
 // second.
 [[nodiscard]] std::vector<Plan> unobserved_plans(const Outcome& reference);

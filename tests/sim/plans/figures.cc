@@ -37,6 +37,7 @@ void Figures::add(const Trial& trial, const Outcome& outcome) {
   for (const auto& [what, count] : outcome.edits) edits_[what] += count;
   for (const auto& [what, count] : outcome.refused) refused_[what] += count;
   if (trial.mutant) return;
+  grid_.add(trial, outcome);
   slowest_ = std::max(slowest_, outcome.converged_after);
   violations_ += outcome.violations.size();
   time_outs_ += outcome.violates("L1") || outcome.violates("L2") || outcome.violates("L8") ? 1 : 0;
@@ -122,12 +123,13 @@ std::string Figures::text(std::chrono::duration<double> wall) const {
   line("faults", list(faults_, [](FaultKind kind) { return name(kind); }));
   line("pairs of faults", fmt::format("{}", pairs_.size()));
   line("cells, fault x scenario", cells());
+  line("grid of faults", grid_.text());
   if (!edits_.empty() || !refused_.empty()) line("edits", properties());
-  constexpr std::pair<Plans, std::string_view> kPlans[] = {
-      {Plans::kCrash, "crash plans"},
-      {Plans::kPairs, "pairs of crashes"},
-      {Plans::kStale, "stale plans"},
-      {Plans::kUnobserved, "unobserved plans"}};
+  constexpr std::pair<Plans, std::string_view> kPlans[] = {{Plans::kCrash, "crash plans"},
+                                                           {Plans::kPairs, "pairs of crashes"},
+                                                           {Plans::kStale, "stale plans"},
+                                                           {Plans::kUnobserved, "unobserved plans"},
+                                                           {Plans::kDelete, "deletions"}};
   for (const auto& [kind, title] : kPlans)
     if (auto found = plans_.find(kind); found != plans_.end())
       line(title,

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/sim/plans/grid.h"
 #include "tests/sim/plans/runner.h"
 
 namespace quorate::sim {
@@ -23,7 +24,7 @@ struct Killed {
 class Figures {
  public:
   void add(const Trial& trial, const Outcome& outcome);
-  enum class Plans { kCrash, kPairs, kStale, kUnobserved };
+  enum class Plans { kCrash, kPairs, kStale, kUnobserved, kDelete };
   void add_plans(Plans kind, std::size_t enumerated, std::size_t executed);
   void add_determinism(bool equal);
   void add_mutant(const std::string& name, Killed killed);
@@ -56,6 +57,7 @@ class Figures {
   std::set<std::pair<std::string, FaultKind>> cells_;  // scenario, fault
   std::map<std::string, std::uint64_t> evaluations_;
   std::map<std::string, std::uint64_t> edits_, refused_;
+  GridCoverage grid_;
   Duration slowest_{};  // from calm to what is declared
   std::uint64_t violations_ = 0;
   std::uint64_t time_outs_ = 0;

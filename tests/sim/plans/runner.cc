@@ -173,10 +173,19 @@ class Run {
   bool settles() {
     const auto& scenario = *trial_.scenario;
     return std::all_of(scenario.clusters.begin(), scenario.clusters.end(),
-                       [this](const auto& name) { return world_.converged(name); }) &&
-           std::all_of(scenario.gone.begin(), scenario.gone.end(), [this](const auto& name) {
-             return !world_.cluster(name) && world_.member_pods().empty();
-           });
+                       [this](const auto& name) { return is_as_wanted(name); }) &&
+           std::all_of(scenario.gone.begin(), scenario.gone.end(),
+                       [this](const auto& name) { return world_.is_gone(name); });
+  }
+
+  // What somebody deleted need not stand, but must not leave anything behind.
+  bool is_as_wanted(const std::string& name) {
+    const bool deleted = world_.fate().injected().contains(FaultKind::kDeleteCluster);
+    return deleted && !world_.cluster(name) ? world_.is_gone(name) : world_.converged(name);
+  }
+  bool is_served(const std::string& name) {
+    const auto object = world_.cluster(name);
+    return object && json::integer_at(*object, "/spec/replicas").value_or(1) > 0;
   }
 
   // Once it is as declared it stays so, nothing more is written, and clients
@@ -188,10 +197,12 @@ class Run {
     world_.run_for(kStay);
     auto& findings = checker_->findings();
     findings.evaluated("L1");
+    if (trial_.scenario->heals) findings.evaluated("L5");
     if (!trial_.edits.empty()) findings.evaluated("L2");
     if (!trial_.scenario->gone.empty()) findings.evaluated("L8");
     if (!settles()) findings.broken("L1", "it was as declared, and is not any more");
     findings.evaluated("S28");
+    outcome_.quiet = true;
     for (auto i = before; i < world_.audit().entries.size(); ++i) {
       const auto& entry = world_.audit().entries[i];
       if (entry.effect != 0 && succeeded(entry))
@@ -202,7 +213,10 @@ class Run {
     if (std::none_of(world_.replicas().begin(), world_.replicas().end(),
                      [](const auto& replica) { return replica->leading(); }))
       findings.broken("L13", "no operator leads");
-    if (trial_.scenario->clusters.empty()) return;
+    const auto& clusters = trial_.scenario->clusters;
+    if (!std::any_of(clusters.begin(), clusters.end(),
+                     [this](const auto& name) { return is_served(name); }))
+      return;
     findings.evaluated("L4");
     for (auto& client : world_.clients())
       if (!client->last_success() || world_.now() - *client->last_success() > kClientPatience)
@@ -214,12 +228,15 @@ class Run {
   void explain_wait() {
     auto& findings = checker_->findings();
     if (!destroys(*trial_.scenario, trial_.plan)) {
-      const char* id = !trial_.scenario->gone.empty() ? "L8" : trial_.edits.empty() ? "L1" : "L2";
+      const char* id = !trial_.scenario->gone.empty() ? "L8"
+                       : trial_.scenario->heals       ? "L5"
+                       : trial_.edits.empty()         ? "L1"
+                                                      : "L2";
       findings.evaluated(id);
       findings.broken(id, "it is not as declared, long after all is calm");
     }
     for (const auto& name : trial_.scenario->clusters)
-      if (!world_.converged(name)) must_say_why(name);
+      if (!is_as_wanted(name)) must_say_why(name);
   }
 
   void must_say_why(const std::string& name) {
@@ -283,6 +300,8 @@ class Run {
     out.counts = count_writes(world_.audit());
     out.acknowledged = world_.history().acknowledged;
     out.injected = world_.fate().injected();
+    out.injections = world_.fate().injections();
+    for (const auto& entry : world_.audit().entries) ++out.answers[entry.status];
     out.evaluations = checker_->findings().evaluations();
     return out;
   }
@@ -307,7 +326,9 @@ bool destroys(const Scenario& scenario, const Plan& plan) {
       case FaultKind::kWipe:
       case FaultKind::kWipeAndKill:
       case FaultKind::kBlankDisk:
+      case FaultKind::kLoseVolume:
       case FaultKind::kCorruptLog:
+      case FaultKind::kLoseNode:
         return true;
       case FaultKind::kDeletePod:
       case FaultKind::kEvictPod:

@@ -41,6 +41,9 @@ struct Outcome {
   std::uint64_t acknowledged = 0;
   Duration converged_after{};  // since all is calm
   std::map<FaultKind, int> injected;
+  std::vector<Fate::Injection> injections;
+  std::map<int, std::uint64_t> answers;  // of the API server to operators, by their status
+  bool quiet = false;                    // it came to rest, and nothing was written then
   std::map<std::string, std::uint64_t> evaluations;
   std::map<std::string, std::uint64_t> edits;    // `replicas changed` -> how often accepted
   std::map<std::string, std::uint64_t> refused;  // likewise

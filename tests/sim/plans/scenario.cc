@@ -1,82 +1,19 @@
 #include "tests/sim/plans/scenario.h"
 
 #include "base/check.h"
+#include "tests/sim/plans/acts.h"
 
 namespace quorate::sim {
 namespace {
 
 using namespace std::chrono_literals;
 
-json::Object plain_spec(int replicas) {
-  const json::Object off{{"mode", "Disabled"}};
-  return {{"replicas", replicas}, {"tls", json::Object{{"peer", off}, {"client", off}}}};
-}
-
-Act declare(Duration at, std::string name, json::Object spec) {
-  return {at, "declares " + name, [name, spec = json::Value(std::move(spec))](World& world) {
-            auto declared = world.declare(name, spec);
-            CHECK(declared.has_value(), "{}", declared.error().text());
-            for (auto& client : world.clients()) client->talk_to(name);
-          }};
-}
-
-// An edit; one that is refused is as good.
-Act edit(Duration at, std::string name, json::Object spec) {
-  return {at, "edits " + name, [name, spec = json::Value(std::move(spec))](World& world) {
-            auto declared = world.declare(name, spec);
-            static_cast<void>(declared);
-          }};
-}
-
-Act remove(Duration at, std::string name) {
-  return {at, "deletes " + name, [name](World& world) {
-            auto removed = world.remove(name);
-            static_cast<void>(removed);
-          }};
-}
-
-const std::vector<FaultKind> kOfOperators{
-    FaultKind::kCrash,         FaultKind::kPause,           FaultKind::kWallJump,
-    FaultKind::kHandOver,      FaultKind::kLoseRequest,     FaultKind::kLoseReply,
-    FaultKind::kRefuseWrites,  FaultKind::kThrottle,        FaultKind::kDelayCalls,
-    FaultKind::kOutage,        FaultKind::kFreezeWatches,   FaultKind::kHalfOpen,
-    FaultKind::kForgetHistory, FaultKind::kDuplicateEvents, FaultKind::kLoseEtcdReplies,
-    FaultKind::kCutFromEtcd,   FaultKind::kWipeStatus,      FaultKind::kDropServing};
-
-std::vector<FaultKind> all_that_heals() {
-  auto out = kOfOperators;
-  for (auto kind :
-       {FaultKind::kCutMember, FaultKind::kCutOneWay, FaultKind::kSlowNetwork,
-        FaultKind::kBreakNames, FaultKind::kKill, FaultKind::kStop, FaultKind::kFullDisk,
-        FaultKind::kStallDisk, FaultKind::kPowerOff, FaultKind::kReboot, FaultKind::kCutNode,
-        FaultKind::kDeletePod, FaultKind::kEvictPod, FaultKind::kDeleteRecord})
-    out.push_back(kind);
-  return out;
-}
-
-Scenario make_form() {
-  Scenario form;
-  form.name = "form";
-  form.says = "three members form; then they are left alone";
-  form.acts = {declare(0s, "c", plain_spec(3))};
-  form.clusters = {"c"};
-  form.faults = all_that_heals();
-  return form;
-}
-
-Scenario form_as(std::string name, std::string says) {
-  auto out = make_form();
-  out.name = std::move(name);
-  out.says = std::move(says);
-  return out;
-}
-
 // ---- What goes wrong differs ----
 
 Scenario make_operators() {
   auto out = form_as("operators", "as form, but only operators and what they see go wrong");
   out.operators = 3;
-  out.faults = kOfOperators;
+  out.faults = faults_of_operators();
   return out;
 }
 
@@ -113,7 +50,7 @@ Scenario make_edits() {
   auto right = plain_spec(3);
   right["version"] = "3.6.16";
   out.acts = {declare(0s, "c", std::move(wrong)), edit(30s, "c", std::move(right))};
-  out.faults = kOfOperators;
+  out.faults = faults_of_operators();
   return out;
 }
 
@@ -122,7 +59,7 @@ Scenario make_campaign() {
                      "the user edits whatever the resource has, well and badly, and in the end "
                      "wants what was wanted first");
   out.base = json::Value(plain_spec(3));
-  out.faults = kOfOperators;
+  out.faults = faults_of_operators();
   return out;
 }
 
@@ -131,7 +68,7 @@ Scenario make_certificates() {
                            {{"replicas", 3}});
   out.setup = [](WorldOptions& options) { options.op.executor.leaf_lifetime = 1h; };
   out.length = 3h;
-  out.faults = kOfOperators;
+  out.faults = faults_of_operators();
   return out;
 }
 
@@ -143,40 +80,7 @@ Scenario make_authorities() {
     options.op.executor.leaf_lifetime = 2h;
   };
   out.length = 5h;
-  out.faults = kOfOperators;
-  return out;
-}
-
-// ---- How many are wanted differs ----
-
-Scenario make_grow() {
-  auto out = form_as("grow", "one member becomes three");
-  out.acts = {declare(0s, "c", plain_spec(1)), edit(40s, "c", plain_spec(3))};
-  return out;
-}
-
-Scenario make_shrink() {
-  auto out = form_as("shrink", "five members become three, then one");
-  out.acts = {declare(0s, "c", plain_spec(5)), edit(40s, "c", plain_spec(3)),
-              edit(100s, "c", plain_spec(1))};
-  return out;
-}
-
-Scenario make_resize() {
-  auto out = form_as("resize",
-                     "1, 3, 5, 3, 1 and 3 members, wanted one after the other whether reached or "
-                     "not");
-  out.acts = {declare(0s, "c", plain_spec(1)), edit(30s, "c", plain_spec(3)),
-              edit(70s, "c", plain_spec(5)),   edit(110s, "c", plain_spec(3)),
-              edit(150s, "c", plain_spec(1)),  edit(190s, "c", plain_spec(3))};
-  return out;
-}
-
-Scenario make_heal() {
-  auto out = make_resize();
-  out.name = "heal";
-  out.says = "as resize, and a disk is emptied now and then";
-  out.faults.push_back(FaultKind::kWipeAndKill);
+  out.faults = faults_of_operators();
   return out;
 }
 
@@ -214,14 +118,6 @@ Scenario make_roll_pod_bound() {
 }
 
 // ---- What is done differs ----
-
-Scenario make_delete() {
-  auto out = form_as("delete", "a cluster forms and is deleted");
-  out.acts.push_back(remove(60s, "c"));
-  out.clusters = {};
-  out.gone = {"c"};
-  return out;
-}
 
 Scenario make_two() {
   auto out = form_as("two", "two clusters side by side");
@@ -272,27 +168,24 @@ Scenario make_blackout() {
 }
 
 std::vector<Scenario> make_scenarios() {
-  return {make_form(),
-          make_operators(),
-          make_data(),
-          make_declared("tls", "as form, with certificates", {{"replicas", 3}}),
-          make_declared("one", "a single member", plain_spec(1)),
-          make_declared("five", "five members on three nodes", plain_spec(5)),
-          make_pod_bound(),
-          make_edits(),
-          make_campaign(),
-          make_certificates(),
-          make_authorities(),
-          make_grow(),
-          make_shrink(),
-          make_resize(),
-          make_heal(),
-          make_roll(),
-          make_roll_pod_bound(),
-          make_delete(),
-          make_two(),
-          make_neighbour(),
-          make_blackout()};
+  std::vector<Scenario> out{form_as("form", "three members form; then they are left alone"),
+                            make_operators(),
+                            make_data(),
+                            make_declared("tls", "as form, with certificates", {{"replicas", 3}}),
+                            make_declared("one", "a single member", plain_spec(1)),
+                            make_declared("five", "five members on three nodes", plain_spec(5)),
+                            make_pod_bound(),
+                            make_edits(),
+                            make_campaign(),
+                            make_certificates(),
+                            make_authorities(),
+                            make_roll(),
+                            make_roll_pod_bound(),
+                            make_two(),
+                            make_neighbour(),
+                            make_blackout()};
+  for (auto& scenario : lifecycle_scenarios()) out.push_back(std::move(scenario));
+  return out;
 }
 
 }  // namespace

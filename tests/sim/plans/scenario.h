@@ -42,6 +42,7 @@ struct Scenario {
   Duration length = std::chrono::seconds(470);
   std::vector<FaultKind> faults;  // that chance may draw
   bool pod_bound = false;         // members lose their data with their Pods
+  bool heals = false;             // it loses something, and has to be whole again
   // The user edits the first cluster at random (operations.h), and declares this in the end.
   std::optional<json::Value> base = {};
 };

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <vector>
+
+#include "tests/sim/museum/mutant.h"
+
+// The museum's rooms, and what they are furnished with.
+namespace quorate::sim {
+
+[[nodiscard]] inline Fault fault(FaultKind kind, Duration at, int target = 0,
+                                 Duration duration = {}) {
+  Fault out;
+  out.kind = kind;
+  out.at = at;
+  out.target = target;
+  out.duration = duration;
+  return out;
+}
+
+inline const Plan kNothing;
+
+// What it says, what it does not bring about, certificates.
+[[nodiscard]] std::vector<Mutant> of_reports();
+[[nodiscard]] std::vector<Mutant> of_progress();
+[[nodiscard]] std::vector<Mutant> of_certificates();
+
+}  // namespace quorate::sim

@@ -1,0 +1,77 @@
+#include "tests/sim/plans/acts.h"
+
+#include "base/check.h"
+
+namespace quorate::sim {
+
+using namespace std::chrono_literals;
+
+json::Object plain_spec(int replicas) {
+  const json::Object off{{"mode", "Disabled"}};
+  return {{"replicas", replicas}, {"tls", json::Object{{"peer", off}, {"client", off}}}};
+}
+
+Act declare(Duration at, std::string name, json::Object spec) {
+  return {at, "declares " + name, [name, spec = json::Value(std::move(spec))](World& world) {
+            auto declared = world.declare(name, spec);
+            CHECK(declared.has_value(), "{}", declared.error().text());
+            for (auto& client : world.clients()) client->talk_to(name);
+          }};
+}
+
+Act edit(Duration at, std::string name, json::Object spec) {
+  return {at, "edits " + name, [name, spec = json::Value(std::move(spec))](World& world) {
+            auto declared = world.declare(name, spec);
+            static_cast<void>(declared);
+          }};
+}
+
+Act remove(Duration at, std::string name) {
+  return {at, "deletes " + name, [name](World& world) {
+            auto removed = world.remove(name);
+            static_cast<void>(removed);
+          }};
+}
+
+Act befall(Duration at, FaultKind kind, int target, Duration duration) {
+  Fault fault;
+  fault.kind = kind;
+  fault.target = target;
+  fault.duration = duration;
+  return {at, describe(fault), [fault](World& world) { world.fate().inflict(fault); }};
+}
+
+const std::vector<FaultKind>& faults_of_operators() {
+  static const std::vector<FaultKind> kAll{
+      FaultKind::kCrash,        FaultKind::kPause,           FaultKind::kWallJump,
+      FaultKind::kHandOver,     FaultKind::kLoseRequest,     FaultKind::kLoseReply,
+      FaultKind::kRefuseWrites, FaultKind::kForbidCreates,   FaultKind::kThrottle,
+      FaultKind::kDelayCalls,   FaultKind::kOutage,          FaultKind::kFreezeWatches,
+      FaultKind::kHalfOpen,     FaultKind::kForgetHistory,   FaultKind::kDuplicateEvents,
+      FaultKind::kCutFromEtcd,  FaultKind::kLoseEtcdReplies, FaultKind::kWipeStatus,
+      FaultKind::kRewindStatus, FaultKind::kDropServing,     FaultKind::kDeleteLease};
+  return kAll;
+}
+
+std::vector<FaultKind> faults_that_heal() {
+  auto out = faults_of_operators();
+  for (auto kind :
+       {FaultKind::kCutMember, FaultKind::kCutOneWay, FaultKind::kSlowNetwork,
+        FaultKind::kBreakNames, FaultKind::kKill, FaultKind::kStop, FaultKind::kFullDisk,
+        FaultKind::kStallDisk, FaultKind::kPowerOff, FaultKind::kReboot, FaultKind::kCutNode,
+        FaultKind::kDeletePod, FaultKind::kEvictPod, FaultKind::kDeleteRecord})
+    out.push_back(kind);
+  return out;
+}
+
+Scenario form_as(std::string name, std::string says) {
+  Scenario out;
+  out.name = std::move(name);
+  out.says = std::move(says);
+  out.acts = {declare(0s, "c", plain_spec(3))};
+  out.clusters = {"c"};
+  out.faults = faults_that_heal();
+  return out;
+}
+
+}  // namespace quorate::sim

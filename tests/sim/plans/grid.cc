@@ -1,0 +1,341 @@
+#include "tests/sim/plans/grid.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+namespace quorate::sim {
+namespace {
+
+using namespace std::chrono_literals;
+using Kinds = std::vector<FaultKind>;
+using Activities = std::vector<Activity>;
+using Names = std::vector<std::string_view>;
+using Reached = std::function<bool(const Trial&, const Outcome&)>;
+using K = FaultKind;
+using A = Activity;
+
+template <class List, class T>
+bool has(const List& list, const T& what) {
+  return std::find(list.begin(), list.end(), what) != list.end();
+}
+
+// ---- What a run may have to show ----
+
+// One of these befell the cluster while one of these went on (none given: whatever went on), and
+// lasted at least so long.
+Reached during(Kinds kinds, Activities activities = {}, Duration least = {}) {
+  return [=](const Trial&, const Outcome& outcome) {
+    return std::any_of(outcome.injections.begin(), outcome.injections.end(), [&](const auto& one) {
+      return has(kinds, one.fault.kind) && one.fault.duration >= least &&
+             (activities.empty() || has(activities, one.activity));
+    });
+  };
+}
+
+// One of these hit this side effect: `POST pods`, `add learner`.
+Reached at(Kinds kinds, std::string operation, std::optional<Moment> moment = {}) {
+  return [=](const Trial&, const Outcome& outcome) {
+    return std::any_of(outcome.injections.begin(), outcome.injections.end(), [&](const auto& one) {
+      return has(kinds, one.fault.kind) && one.operation == operation &&
+             (!moment || one.fault.moment == *moment);
+    });
+  };
+}
+
+// Two or more of these.
+Reached twice(Kinds kinds) {
+  return [=](const Trial&, const Outcome& outcome) {
+    return std::count_if(outcome.injections.begin(), outcome.injections.end(),
+                         [&](const auto& one) { return has(kinds, one.fault.kind); }) >= 2;
+  };
+}
+
+Reached in_story(Names names) {
+  return [=](const Trial& trial, const Outcome&) { return has(names, trial.scenario->name); };
+}
+
+// An operator asked this of members.
+Reached did(std::string operation) {
+  return [=](const Trial&, const Outcome& outcome) {
+    return std::any_of(outcome.effects.begin(), outcome.effects.end(),
+                       [&](const auto& effect) { return effect.method == operation; });
+  };
+}
+
+Reached edited(std::string property) {
+  return [=](const Trial&, const Outcome& outcome) {
+    for (const auto* edits : {&outcome.edits, &outcome.refused})
+      for (const auto& [what, count] : *edits)
+        if (what.starts_with(property)) return true;
+    return false;
+  };
+}
+
+Reached was_answered(int status) {
+  return [=](const Trial&, const Outcome& outcome) { return outcome.answers.contains(status); };
+}
+
+Reached all_of(std::vector<Reached> parts) {
+  return [=](const Trial& trial, const Outcome& outcome) {
+    return std::all_of(parts.begin(), parts.end(),
+                       [&](const auto& part) { return part(trial, outcome); });
+  };
+}
+Reached any_of(std::vector<Reached> parts) {
+  return [=](const Trial& trial, const Outcome& outcome) {
+    return std::any_of(parts.begin(), parts.end(),
+                       [&](const auto& part) { return part(trial, outcome); });
+  };
+}
+
+const Kinds kLosesLeader{K::kCrash, K::kPause, K::kHandOver};
+const Kinds kDown{K::kKill, K::kStop, K::kPowerOff, K::kReboot, K::kDeletePod, K::kCutNode};
+const Kinds kStale{K::kFreezeWatches, K::kHalfOpen};
+
+// ---- The catalogue ----
+
+std::vector<Cell> bootstrap() {
+  return {
+      {"B01", "crash between the first writes", during({K::kCrash}, {A::kForming})},
+      {"B02", "several Pods start first, each seeing other peers",
+       during({K::kBreakNames, K::kCutMember, K::kCutOneWay, K::kDeletePod}, {A::kForming})},
+      {"B03", "replicas are edited before all initial members exist", in_story({"hasty"})},
+      {"B04", "0, 1, 0 and 3 replicas in the first minutes", in_story({"hesitant"})},
+      {"B05", "the second member's Pod takes minutes",
+       during({K::kForbidCreates, K::kPowerOff, K::kStallDisk}, {A::kGrowing}, 30s)},
+      {"B06", "deleted and declared again, old Pods not collected yet",
+       any_of({in_story({"recreate"}), during({K::kRecreateCluster})})},
+      {"B07", "names are not resolved for a while", during({K::kBreakNames}, {A::kForming})},
+      {"B08", "etcd is killed before it has applied anything", during({K::kKill}, {A::kForming})},
+      {"B09", "a member's volume returns empty", during({K::kWipeAndKill, K::kWipe}, {A::kSteady})},
+      {"B10", "Pod-bound storage, all Pods restart", in_story({"lost-pods"})},
+      {"B11", "the image does not exist", in_story({"edits"})},
+      {"B12", "a quota refuses one create", during({K::kForbidCreates}, {A::kForming})},
+      {"B13", "leadership moves during formation", during(kLosesLeader, {A::kForming})},
+      {"B14", "readiness needs a quorum, peers resolve before it", in_story({"form", "operators"})},
+      {"B15", "a required status field is missing"},
+  };
+}
+
+std::vector<Cell> scale_up() {
+  return {
+      {"U01", "crash after MemberAdd", at({K::kCrash}, "add learner", Moment::kAfterApply)},
+      {"U02", "MemberAdd's reply is lost",
+       any_of({at({K::kLoseReply}, "add learner"), during({K::kLoseEtcdReplies}, {A::kGrowing})})},
+      {"U03", "MemberAdd is tried again", at({K::kLoseRequest, K::kLoseReply}, "add learner")},
+      {"U04", "the membership changes while a learner boots", in_story({"resize", "heal"})},
+      {"U05", "crash between the addition and the Pod", during({K::kCrash}, {A::kGrowing})},
+      {"U06", "a learner on a slow link or disk",
+       during({K::kSlowNetwork, K::kStallDisk}, {A::kGrowing})},
+      {"U07", "the last learner is promoted", did("promote learner")},
+      {"U08", "only voters are asked while there is a learner", did("promote learner")},
+      {"U09", "promotion by way of a follower, with auth"},
+      {"U10", "a voter is down when more are wanted", during(kDown, {A::kGrowing})},
+      {"U11", "the leader is killed after the addition", during({K::kKill}, {A::kGrowing})},
+      {"U12", "the user reverts in the middle", in_story({"resize", "nap"})},
+      {"U13", "a member restarts at size 2",
+       all_of({in_story({"grow", "sizes", "resize"}), during(kDown, {A::kGrowing})})},
+      {"U14", "a restart is not taken for growth"},
+      {"U15", "TLS is switched on in the same edit"},
+      {"U16", "a new Pod finds no node, then the user reverts"},
+      {"U17", "MemberUpdate of a learner"},
+      {"U18", "names are never used again", in_story({"resize", "heal", "sizes"})},
+  };
+}
+
+std::vector<Cell> scale_down() {
+  return {
+      {"D01", "the Pod goes after the member", did("remove member")},
+      {"D02", "crash after MemberRemove", at({K::kCrash}, "remove member", Moment::kAfterApply)},
+      {"D03", "a member is down already", during(kDown, {A::kShrinking})},
+      {"D04", "two removals decided on one view",
+       all_of({in_story({"shrink", "plunge"}), during(kStale, {A::kShrinking})})},
+      {"D05", "the victim leads", did("move leader")},
+      {"D06", "later growth finds the old volume", in_story({"resize"})},
+      {"D07", "growth while an old claim is still going"},
+      {"D08", "a Pod is gone and nothing shrinks", during({K::kDeletePod}, {A::kSteady})},
+      {"D09", "no member can be asked", during({K::kCutFromEtcd}, {A::kShrinking})},
+      {"D10", "5 to 1 in one edit, with crashes",
+       all_of({in_story({"plunge"}), during({K::kCrash})})},
+      {"D11", "3, 0 and 3 with stale caches",
+       all_of({in_story({"sleep-three", "sleep-one", "sleep-five"}), during(kStale)})},
+      {"D12", "removal during a roll"},
+      {"D13", "names in the list are empty or double"},
+      {"D14", "one of two is dead, one is wanted", in_story({"lost-half"})},
+  };
+}
+
+std::vector<Cell> heal() {
+  return {
+      {"R01", "a Pod is deleted", during({K::kDeletePod}, {A::kSteady})},
+      {"R02", "a volume is lost", during({K::kLoseVolume})},
+      {"R03", "a directory is emptied", during({K::kWipe, K::kWipeAndKill}, {A::kSteady})},
+      {"R04", "a log is damaged", during({K::kCorruptLog})},
+      {"R05", "the logs of a majority are damaged", twice({K::kCorruptLog})},
+      {"R06", "a member is killed again and again", twice({K::kKill})},
+      {"R07", "unready for long", during({K::kStop, K::kCutMember}, {}, 30s)},
+      {"R08", "one endpoint hangs", during({K::kStop}, {A::kSteady})},
+      {"R09", "a partitioned member answers", during({K::kCutMember}, {A::kSteady})},
+      {"R10", "a CORRUPT alarm"},
+      {"R11", "hashes differ without an alarm"},
+      {"R12", "a node is lost, its Pod never ends",
+       any_of({during({K::kLoseNode}), during({K::kPowerOff, K::kCutNode}, {}, 70s)})},
+      {"R13", "addresses change", during({K::kReboot})},
+      {"R14", "the first member breaks, later", in_story({"lost-data", "heal"})},
+      {"R15", "two of five break at once", in_story({"lost-two"})},
+      {"R16", "everything off and on", in_story({"restart", "blackout"})},
+      {"R17", "two of three Pods are deleted", twice({K::kDeletePod})},
+      {"R18", "a removed member's process runs on",
+       during({K::kCutNode, K::kStop, K::kPowerOff}, {A::kShrinking})},
+      {"R19", "a crash loop beside a stale view",
+       all_of({during({K::kCorruptLog}), during(kStale)})},
+  };
+}
+
+std::vector<Cell> roll() {
+  return {
+      {"V01", "crash between restarts"},
+      {"V02", "a member is unhealthy when a roll is wanted"},
+      {"V03", "the first upgraded member crashes"},
+      {"V04", "a stuck roll is reverted"},
+      {"V05", "a minor is skipped", edited("version")},
+      {"V06", "a patch floor"},
+      {"V07", "a downgrade is refused", edited("version")},
+      {"V08", "followers first, leader last"},
+      {"V09", "the next restart waits for the last"},
+      {"V10", "an option of another version", edited("options")},
+      {"V11", "an image is missing on one node"},
+      {"V12", "everything in one edit"},
+      {"V13", "a newer operator renders otherwise"},
+      {"V14", "an immutable field changes"},
+      {"V15", "something else fires during a roll"},
+      {"V16", "a backup before a minor upgrade"},
+      {"V17", "an eviction during a roll"},
+      {"V18", "a webhook changes the Pod"},
+      {"V19", "one restart for one change"},
+  };
+}
+
+std::vector<Cell> deletion() {
+  const Kinds unreachable{K::kCutFromEtcd, K::kPowerOff, K::kStop, K::kCutMember};
+  return {
+      {"G01", "deleted while etcd cannot be reached",
+       all_of({in_story({"delete"}), during(unreachable)})},
+      {"G02", "its namespace is deleted"},
+      {"G03", "the CRD is deleted"},
+      {"G04", "no operator for long", in_story({"blackout"})},
+      {"G05", "declared again, old news arrive late",
+       any_of({in_story({"recreate"}), during({K::kRecreateCluster})})},
+      {"G06", "orphaned, then declared again"},
+      {"G07", "deleted while it forms or changes",
+       during({K::kDeleteCluster}, {A::kForming, A::kGrowing, A::kShrinking})},
+      {"G08", "owners stay in their namespace", in_story({"two"})},
+      {"G09", "volumes were kept, the name is declared again",
+       any_of({in_story({"recreate"}), during({K::kRecreateCluster})})},
+      {"G10", "a finalizer is removed by hand"},
+  };
+}
+
+std::vector<Cell> api() {
+  return {
+      {"P01", "the cache lags", during({K::kFreezeWatches})},
+      {"P02", "a write conflicts", was_answered(409)},
+      {"P03", "410", during({K::kForgetHistory})},
+      {"P04", "half-open streams", during({K::kHalfOpen})},
+      {"P05", "a version that the server does not have yet"},
+      {"P06", "429, 500, refused connections",
+       during({K::kThrottle, K::kRefuseWrites, K::kOutage})},
+      {"P07", "carried out, reply lost", during({K::kLoseReply})},
+      {"P08", "a start before the caches are there",
+       all_of({during({K::kCrash, K::kHandOver}), during({K::kDelayCalls, K::kOutage})})},
+      {"P09", "lists in another order"},
+      {"P10", "status is wiped or rewound", during({K::kWipeStatus, K::kRewindStatus})},
+      {"P11", "a webhook is down"},
+      {"P12", "a webhook matches status"},
+      {"P13", "one verb is forbidden", during({K::kForbidCreates})},
+      {"P14", "others edit children", during({K::kDropServing})},
+      {"P15", "ten idle minutes",
+       [](const Trial&, const Outcome& outcome) { return outcome.quiet; }},
+      {"P16", "a continue token expires"},
+      {"P17", "generateName and a lost reply"},
+      {"P18", "the token is renewed"},
+      {"P19", "events come twice", during({K::kDuplicateEvents})},
+      {"P20", "versions go back"},
+      {"P21", "two stored versions"},
+      {"P22", "one of two API servers is stale",
+       all_of({during({K::kFreezeWatches}), during(kLosesLeader)})},
+  };
+}
+
+std::vector<Cell> process() {
+  return {
+      {"O01", "killed at a side effect",
+       [](const Trial&, const Outcome& outcome) {
+         return std::any_of(
+             outcome.injections.begin(), outcome.injections.end(),
+             [](const auto& one) { return one.fault.kind == K::kCrash && !one.operation.empty(); });
+       }},
+      {"O02", "stopped for longer than its lease", during({K::kPause}, {}, 30s)},
+      {"O03", "its clock jumps", during({K::kWallJump})},
+      {"O04", "the Lease is deleted", during({K::kDeleteLease})},
+      {"O05", "others cannot be reached", in_story({"neighbour"})},
+      {"O06", "a poisonous declaration", in_story({"neighbour"})},
+      {"O07", "no API for minutes", during({K::kOutage}, {}, 120s)},
+      {"O08", "old and new operators overlap", during({K::kHandOver})},
+      {"O09", "out of memory or files"},
+      {"O10", "an error repeats for days"},
+  };
+}
+
+std::vector<Cell> platform() {
+  return {
+      {"N01", "partitions among members", during({K::kCutMember, K::kCutOneWay, K::kCutNode})},
+      {"N02", "cut from etcd, or from the API, alone", during({K::kCutFromEtcd, K::kOutage})},
+      {"N03", "one port open, the other shut"},
+      {"N04", "200 ms", during({K::kSlowNetwork})},
+      {"N05", "disks stall or are full", during({K::kStallDisk, K::kFullDisk})},
+      {"N06", "two evictions", twice({K::kEvictPod})},
+      {"N07", "members share a node that dies",
+       all_of({in_story({"five", "sleep-five", "lost-two", "sizes"}), during({K::kPowerOff})})},
+      {"N08", "crash while a volume grows",
+       all_of({edited("storage.claim.size"), during({K::kCrash})})},
+      {"N09", "the quorum is lost, nobody is killed for it", twice({K::kPowerOff, K::kStop})},
+      {"N10", "IPv6"},
+      {"N11", "the leader is stopped for long", during({K::kStop}, {}, 15s)},
+      {"N12", "a container starts again with what its Pod says",
+       during({K::kKill, K::kReboot}, {A::kSteady, A::kBroken})},
+  };
+}
+
+}  // namespace
+
+const std::vector<Cell>& grid() {
+  static const std::vector<Cell> kAll = [] {
+    std::vector<Cell> out;
+    for (auto&& part : {bootstrap(), scale_up(), scale_down(), heal(), roll(), deletion(), api(),
+                        process(), platform()})
+      out.insert(out.end(), part.begin(), part.end());
+    return out;
+  }();
+  return kAll;
+}
+
+void GridCoverage::add(const Trial& trial, const Outcome& outcome) {
+  for (const auto& cell : grid())
+    if (cell.reached && !reached_.contains(cell.id) && cell.reached(trial, outcome))
+      reached_.insert(cell.id);
+}
+
+std::string GridCoverage::text() const {
+  std::string unreached, foreign;
+  for (const auto& cell : grid()) {
+    auto& list = cell.reached ? unreached : foreign;
+    if (!reached_.contains(cell.id)) list += fmt::format("{}{}", list.empty() ? "" : ", ", cell.id);
+  }
+  return fmt::format("{} of {}; not reached: {}; beyond the simulator: {}", reached_.size(),
+                     grid().size(), unreached.empty() ? "none" : unreached, foreign);
+}
+
+}  // namespace quorate::sim
