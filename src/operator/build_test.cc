@@ -127,7 +127,9 @@ TEST(BuildPod, TellsGoOfTheLimits) {
 TEST(BuildPod, IsRatherNotBesideAnotherMemberUnlessToldOtherwise) {
   auto step = pod_step();
   auto pod = build_pod(kOwner, step);
-  EXPECT_EQ(json::find(pod, "/spec/topologySpreadConstraints")->as_array().size(), 2U);
+  EXPECT_EQ(json::find(pod, "/spec/topologySpreadConstraints")->as_array().size(), 1U)
+      << "a constraint on zones would keep nodes without zones out of the count";
+  EXPECT_TRUE(json::find(pod, "/spec/affinity/podAntiAffinity"));
   const auto selector = "/spec/topologySpreadConstraints/0/labelSelector/matchLabels/" +
                         json::escape_pointer(api::kLabelClusterUid);
   EXPECT_EQ(*json::find(pod, selector), "cluster-uid");
@@ -138,6 +140,7 @@ TEST(BuildPod, IsRatherNotBesideAnotherMemberUnlessToldOtherwise) {
   pod = build_pod(kOwner, step);
   EXPECT_EQ(json::find(pod, "/spec/topologySpreadConstraints")->as_array().size(), 1U);
   EXPECT_EQ(*json::find(pod, selector), "cluster-uid") << "the members are meant";
+  EXPECT_FALSE(json::find(pod, "/spec/affinity")) << "who says where, says all of it";
 }
 
 TEST(BuildPod, RunsWhereItIsTold) {
