@@ -192,6 +192,7 @@ class MemberEnsurer {
       }
       auto state = make_open_state(now_, *member);
       state.held = false;
+      if (!now_.formed) state.initial_cluster.reset();  // it is that of the formation, as it was
       const bool closed = bound && state.formation_open && !member->pod->formation_open;
       if (member->pod->held || closed)
         opened_.steps.push_back(UpdatePodState{member->pod->name, member->pod->uid, state});
