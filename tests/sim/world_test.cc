@@ -90,9 +90,7 @@ TEST(World, AMemberThatNobodySawDoesNotComeBackOnAnotherDisk) {
 
 // ---- The same again ----
 
-Trial telling_trial() {
-  return draw_trial(*find_scenario("campaign"), 7, 70s);
-}
+Trial telling_trial() { return draw_trial(*find_scenario("campaign"), 7, 70s); }
 
 TEST(World, TheSameTrialGivesTheSameRun) {
   auto trial = telling_trial();
