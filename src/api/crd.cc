@@ -4,7 +4,6 @@
 
 #include <array>
 
-#include "api/flags.h"
 #include "api/schema.h"
 #include "json/yaml.h"
 
@@ -203,18 +202,6 @@ json::Array make_columns(std::span<const Column> columns) {
   return out;
 }
 
-// The rule on names of options says which is wrong.
-json::Object make_cluster_spec_schema() {
-  auto schema = SchemaOf<ClusterSpec>::make();
-  const auto& names = option_rules().front();
-  for (auto& rule : schema["x-kubernetes-validations"].as_array())
-    if (json::text_or(rule, "/rule", "") == names.rule)
-      rule.as_object()["messageExpression"] =
-          fmt::format("'{}: not ' + self.options.filter(name, !(name in {})).join(', ')",
-                      names.message, declared_flags_in_cel());
-  return schema;
-}
-
 // The target is a spec that was checked before it was taken up: it is not described once more.
 json::Object make_cluster_status_schema() {
   auto schema = SchemaOf<ClusterStatus>::make();
@@ -281,7 +268,7 @@ std::vector<json::Value> make_crds() {
                      {"labelSelectorPath", ".status.selector"}};
   return {
       make_crd(kClusterKind,
-               make_object_schema("An etcd cluster.", make_cluster_spec_schema(),
+               make_object_schema("An etcd cluster.", SchemaOf<ClusterSpec>::make(),
                                   make_cluster_status_schema(), make_cluster_rules()),
                {{"status", json::Object()}, {"scale", std::move(scale)}}, kClusterColumns),
       make_crd(
