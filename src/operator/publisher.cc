@@ -15,6 +15,25 @@ bool was_said(const std::optional<api::ClusterStatus>& before, const api::Waitin
   });
 }
 
+// Verdicts that were not there before: one notice for each kind, though it be of several members.
+std::vector<kube::Notice> make_notices(const api::ClusterStatus& status,
+                                       const std::optional<api::ClusterStatus>& before) {
+  std::vector<kube::Notice> out;
+  for (const auto& entry : status.waiting) {
+    if (was_said(before, entry)) continue;
+    const auto type =
+        entry.verdict == "blocked" ? kube::Notice::Type::kWarning : kube::Notice::Type::kNormal;
+    auto same = std::find_if(out.begin(), out.end(), [&](const kube::Notice& notice) {
+      return notice.type == type && notice.reason == entry.reason && notice.action == entry.rule;
+    });
+    if (same == out.end())
+      out.push_back({{}, type, entry.reason, entry.rule, entry.message});
+    else
+      same->note += "; " + entry.message;
+  }
+  return out;
+}
+
 bool is_true(const api::ClusterStatus& status, std::string_view type) {
   const auto* condition = status.find_condition(type);
   return condition && condition->status == api::ConditionStatus::kTrue;
@@ -119,15 +138,8 @@ void Publisher::announce(const api::ClusterStatus& status, const plan::Observati
   about.key = seen.cluster.key;
   about.uid = seen.cluster.uid;
   about.resource_version = seen.cluster.resource_version;
-  for (const auto& entry : status.waiting) {
-    if (was_said(seen.cluster.status, entry)) continue;
-    kube::Notice notice;
+  for (auto& notice : make_notices(status, seen.cluster.status)) {
     notice.regarding = about;
-    notice.type =
-        entry.verdict == "blocked" ? kube::Notice::Type::kWarning : kube::Notice::Type::kNormal;
-    notice.reason = entry.reason;
-    notice.action = entry.rule;
-    notice.note = entry.message;
     events_.publish(std::move(notice));
   }
   for (auto type : {api::kConditionReady, api::kConditionFrozen}) {

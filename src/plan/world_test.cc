@@ -34,8 +34,12 @@ World::World(api::ClusterSpec spec) {
   seen.now.wall = WallTime(std::chrono::seconds(1'800'000'000));
   seen.now.monotonic = Monotonic(std::chrono::hours(1));
   seen.began = seen.now.monotonic;
-  seen.op = {"quorate", 7, *api::parse_etcd_version(api::kDefaultEtcdVersion),
-             std::string(api::kDefaultEtcdRepository), "quorate:0.1.0"};
+  seen.op = {"quorate",
+             7,
+             *api::parse_etcd_version(api::kDefaultEtcdVersion),
+             std::string(api::kDefaultEtcdRepository),
+             "quorate:0.1.0",
+             ""};
   seen.cluster.key = {{"n", "c"}};
   seen.cluster.uid = Uid("cluster-uid");
   seen.cluster.generation = 1;

@@ -37,7 +37,7 @@ TEST(OperatorFlags, SayWhichFlagWhichValueAndWhatWouldBeRight) {
            {"--lease", "n/", "NAMESPACE/NAME"},
            {"--workers", "0", "a whole number from 1 to 1024"},
            {"--workers", "many", "a whole number from 1 to 1024"},
-           {"--default-version", "v3.6.16", "without the v"},
+           {"--default-version", "v3.6.16", "write 3.6.16"},
            {"--default-version", "3.3.1", "3.4"},
            {"--default-repository", "Gcr.io/etcd:v3", "as in gcr.io/etcd-development/etcd"},
            {"--launch-image", "a b", "an image"},
@@ -70,6 +70,12 @@ TEST(OperatorFlags, AreTakenFromTheEnvironmentToo) {
   EXPECT_THAT(output.err, HasSubstr("/nonexistent/kubeconfig"));
 }
 
+TEST(OperatorFlags, ThatAreNotThereAreAnsweredWithTheNearest) {
+  const auto output = run_operator({"--worker=4", "--launch-image", "quorate:0.1.0"});
+  EXPECT_EQ(output.status.code, kWrongUsage);
+  EXPECT_THAT(output.err, HasSubstr("--worker=4: did you mean --workers?"));
+}
+
 TEST(OperatorFlags, NeedAnImageForMembersToStartWith) {
   const auto output = run_operator({});
   EXPECT_EQ(output.status.code, kWrongUsage);
@@ -85,8 +91,8 @@ TEST(OperatorFlags, StandInTheHelpWithDefaultAndVariable) {
         "DEFAULT_VERSION", "DEFAULT_REPOSITORY", "CLUSTER_DOMAIN", "LISTEN", "METRICS_LISTEN",
         "LOG_FORMAT", "LOG_LEVEL", "KUBECONFIG", "CONTEXT"})
     EXPECT_THAT(output.out, HasSubstr(std::string("QUORATE_") + name));
-  for (const char* initial : {"[quorate]", "[16]", "[3.6.16]", "[gcr.io/etcd-development/etcd]",
-                              "[0.0.0.0:8080]", "[json]", "[info]"})
+  for (const char* initial : {"=quorate ", "=16 ", "=3.6.16 ", "=gcr.io/etcd-development/etcd ",
+                              "=0.0.0.0:8080 ", "=json ", "=info "})
     EXPECT_THAT(output.out, HasSubstr(initial));
 }
 

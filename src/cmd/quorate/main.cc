@@ -1,6 +1,29 @@
+#include <string>
+#include <vector>
+
+#include "base/strings.h"
 #include "cmd/quorate/commands.h"
 
 using namespace quorate::cmd;
+
+namespace {
+
+// For flags that are not there: those that were probably meant.
+void suggest_flags(const CLI::App& app) {
+  for (const auto* command : app.get_subcommands()) {
+    std::vector<std::string> flags;
+    for (const auto* option : command->get_options())
+      for (const auto& name : option->get_lnames()) flags.push_back("--" + name);
+    const std::vector<std::string_view> candidates(flags.begin(), flags.end());
+    for (const auto& unknown : command->remaining())
+      if (const auto nearest =
+              quorate::nearest_name(unknown.substr(0, unknown.find('=')), candidates);
+          nearest && unknown.starts_with("--"))
+        std::fprintf(stderr, "%s: did you mean %s?\n", unknown.c_str(), nearest->data());
+  }
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app("Quorate keeps etcd quorate: it creates and heals etcd clusters on Kubernetes.",
@@ -18,7 +41,9 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kOk : kUsage;
+    if (app.exit(error) == 0) return kOk;
+    suggest_flags(app);
+    return kUsage;
   }
   return exit_code;
 }

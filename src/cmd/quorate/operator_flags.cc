@@ -146,18 +146,20 @@ Result<void> read_log(const OperatorFlags& flags, OperatorSettings& out) {
 }  // namespace
 
 void add_flags(CLI::App& command, OperatorFlags& flags) {
-  const auto add = [&](const char* name, auto& value, std::string initial, const char* env,
+  const auto add = [&](const char* name, std::string& value, std::string initial, const char* env,
                        const std::string& help) {
-    if constexpr (std::is_same_v<decltype(value), std::string&>) value = std::move(initial);
+    value = std::move(initial);
     return command.add_option(name, value, help)->envname(env)->capture_default_str();
   };
   add("--kubeconfig", flags.kubeconfig, "", "QUORATE_KUBECONFIG",
       "Kubeconfig file; else KUBECONFIG, the Pod's own account, ~/.kube/config");
   add("--context", flags.context, "", "QUORATE_CONTEXT",
       "Context of the kubeconfig; its current one if not given");
-  add("--namespace", flags.namespaces, "", "QUORATE_NAMESPACE",
-      "Namespaces to manage, repeated or separated by commas; all if not given")
-      ->type_name("NAMESPACE");
+  command
+      .add_option("--namespace", flags.namespaces,
+                  "Namespaces to manage, repeated or separated by commas; all if not given")
+      ->envname("QUORATE_NAMESPACE")
+      ->allow_extra_args(false);
   add("--selector", flags.selector, "", "QUORATE_SELECTOR",
       "Labels of the clusters to manage, as kubectl -l takes them; all if not given. Operators "
       "that "
