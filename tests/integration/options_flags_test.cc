@@ -94,7 +94,9 @@ TEST_P(EtcdFlags, ThatItsHelpShowsAreInTheTable) {
     const auto name = (*at)[1].str();
     const auto* flag = api::find_flag(name);
     ASSERT_NE(flag, nullptr) << name;
-    EXPECT_TRUE(flag->known_to(GetParam())) << name;
+    // The help of 3.7 still shows flags that it does not know any more.
+    if (!flag->known_to(GetParam()))
+      EXPECT_THAT(complaint({given(*flag, good_value(*flag))}), HasSubstr("not defined"));
     ++count;
   }
   EXPECT_GT(count, 60);
