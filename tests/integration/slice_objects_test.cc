@@ -278,7 +278,8 @@ TEST_F(Rights, OfSeveralNamespacesAreEnoughAndClustersCanBeChosenByLabel) {
   }
   for (const auto& ns : {ns_, other})
     world().run(world().until(kube::kEtcdClusters, {ns, "c"}, 90s, "has settled", is_settled));
-  EXPECT_EQ(json::find(get(kube::kEtcdClusters, "unselected"), "/status"), nullptr);
+  const auto unselected = get(kube::kEtcdClusters, "unselected");
+  EXPECT_EQ(json::find(unselected, "/status"), nullptr);
   EXPECT_EQ(process.counter("quorate_clusters"), 2);
   EXPECT_THAT(ledger.denied(), IsEmpty());
   world().run(world().remove(kube::kEtcdClusters, {other, "c"}));

@@ -112,7 +112,8 @@ TEST_F(Options, ChangesOfMetadataServicesAndBudgetLeaveTheMembersAlone) {
   const auto service = get(kube::kServices, "c");
   EXPECT_EQ(json::text_or(service, "/spec/type", ""), "ClusterIP");
   EXPECT_EQ(json::find(service, "/metadata/annotations/example.com~1lb"), nullptr);
-  EXPECT_EQ(json::find(get(kube::kPods, "c-0"), "/metadata/labels/tier"), nullptr);
+  const auto relabelled = get(kube::kPods, "c-0");
+  EXPECT_EQ(json::find(relabelled, "/metadata/labels/tier"), nullptr);
   EXPECT_EQ(uid_of(kube::kPods, "c-0"), pod);
   const auto written = ledger_.writes().size();
   wait_for_looks(process, 2);

@@ -10,7 +10,7 @@ namespace {
 TEST(FaultPlan, IsReadBackAsItWasWritten) {
   for (const auto& scenario : scenarios())
     for (std::uint64_t seed = 1; seed <= 50; ++seed) {
-      const auto plan = draw_plan(scenario, seed);
+      const auto plan = draw_plan(scenario, seed, scenario.length);
       auto back = decode_plan(encode(plan));
       ASSERT_TRUE(back) << back.error().text();
       EXPECT_EQ(*back, plan);
@@ -30,7 +30,7 @@ TEST(FaultPlan, AReplayNamesScenarioSeedAndPlan) {
   Trial trial;
   trial.scenario = find_scenario("form");
   trial.seed = 42;
-  trial.plan = draw_plan(*trial.scenario, 42);
+  trial.plan = draw_plan(*trial.scenario, 42, trial.scenario->length);
   auto back = parse_replay(render_replay(trial));
   ASSERT_TRUE(back) << back.error().text();
   EXPECT_EQ(back->scenario, trial.scenario);
