@@ -58,7 +58,7 @@ TEST(Plans, HideAnEffectUntilTheNextOnTheSameObject) {
 TEST(Edits, TouchEveryPropertyOfTheResource) {
   const auto& scenario = *find_scenario("campaign");
   std::set<std::string> touched;
-  for (std::uint64_t seed = 1; seed <= 20; ++seed)
+  for (std::uint64_t seed = 1; seed <= 400; ++seed)
     for (const auto& edit : draw_edits(scenario, seed)) touched.insert(edit.property);
   for (const auto& property : spec_properties())
     EXPECT_TRUE(touched.contains(property)) << property;
