@@ -79,7 +79,8 @@ namespace {
 Apply pretends_to_make_pod(const std::string& name) {
   return answers_itself(
       [name](const net::Request& request) {
-        if (request.method != "POST" || !request.path.ends_with("/pods")) return false;
+        const auto path = request.path.substr(0, request.path.find('?'));
+        if (request.method != "POST" || !path.ends_with("/pods")) return false;
         auto body = json::parse(request.body);
         return body && name_in(*body) == name;
       },
