@@ -95,22 +95,52 @@ class Renamer final : public ForwardingApi {
   }
 };
 
-class Repeater final : public ForwardingApi {
+// The last patch of a Pod that one replica sent, and its way to send it again.
+struct Echo {
+  kube::Api* api = nullptr;
+  std::optional<net::Request> last;
+};
+
+class Rememberer final : public ForwardingApi {
  public:
-  using ForwardingApi::ForwardingApi;
+  Rememberer(rt::Runtime here, kube::Api& inner, std::shared_ptr<Echo> echo)
+      : ForwardingApi(here, inner), echo_(std::move(echo)) {
+    echo_->api = &inner;
+  }
   Task<Result<net::Response>> call(net::Request request, rt::Deadline deadline,
                                    std::size_t limit) override {
-    if (speaks_of(request, "PATCH", "/pods/")) last_ = request;
-    const bool renews = speaks_of(request, "PUT PATCH", "/leases/");
-    auto answer = co_await inner_.call(std::move(request), deadline, limit);
-    if (!renews || !last_) co_return answer;
-    auto again = co_await inner_.call(*last_, here_.in(10s), limit);
+    if (speaks_of(request, "PATCH", "/pods/")) remember(request);
+    return inner_.call(std::move(request), deadline, limit);
+  }
+
+ private:
+  // Of whatever version the Pod is by then.
+  void remember(net::Request request) {
+    auto body = json::parse(request.body);
+    if (!body) return;
+    json::remove(*body, "/metadata/resourceVersion");
+    request.body = json::render(*body);
+    echo_->last = std::move(request);
+  }
+  std::shared_ptr<Echo> echo_;
+};
+
+class Repeater final : public ForwardingEtcd {
+ public:
+  Repeater(rt::Runtime here, etcd::Api& inner, std::shared_ptr<Echo> echo)
+      : ForwardingEtcd(inner), here_(here), echo_(std::move(echo)) {}
+  Task<Result<etcd::Status>> status(etcd::Target target, rt::Deadline deadline) override {
+    auto answer = co_await inner_.status(std::move(target), deadline);
+    if (!echo_->last) co_return answer;
+    constexpr std::size_t kLimit = std::size_t{1} << 20;
+    auto again = co_await echo_->api->call(*echo_->last, here_.in(10s), kLimit);
     static_cast<void>(again);
     co_return answer;
   }
 
  private:
-  std::optional<net::Request> last_;
+  rt::Runtime here_;
+  std::shared_ptr<Echo> echo_;
 };
 
 class Deleter final : public ForwardingApi {
@@ -309,7 +339,19 @@ Apply adds_a_voter() { return asks_through<VoterAdder>(); }
 Apply removes_who_answers() { return asks_through<Remover>(); }
 Apply adds_two_at_once() { return asks_through<TwoAtOnce>(); }
 Apply ignores_its_lease() { return talks_through<Dawdler>(); }
-Apply says_it_again() { return talks_through<Repeater>(); }
+Apply says_it_again() {
+  return [](WorldOptions& options) {
+    auto latest = std::make_shared<std::shared_ptr<Echo>>();  // of the replica that is being made
+    options.wrap = [latest](rt::Runtime here, kube::Api& inner) -> std::unique_ptr<kube::Api> {
+      *latest = std::make_shared<Echo>();
+      return std::make_unique<Rememberer>(here, inner, *latest);
+    };
+    options.wrap_etcd = [latest](rt::Runtime here, etcd::Api& inner,
+                                 etcdsim::SimEtcd&) -> std::unique_ptr<etcd::Api> {
+      return std::make_unique<Repeater>(here, inner, *latest);
+    };
+  };
+}
 Apply takes_lost_replies_for_failures() { return talks_through<Renamer>(); }
 
 Apply deletes_pods(const std::vector<std::string>& names) {

@@ -44,7 +44,7 @@ void set(json::Value& body, std::string_view pointer, json::Value content);
 
 [[nodiscard]] Apply ignores_its_lease();
 [[nodiscard]] Apply takes_lost_replies_for_failures();
-// The last patch of a Pod, with every renewal of the Lease.
+// The last patch of a Pod, whenever a member was asked for its status.
 [[nodiscard]] Apply says_it_again();
 // When a Pod's label is set a fourth time.
 [[nodiscard]] Apply deletes_pods(const std::vector<std::string>& names);

@@ -79,7 +79,8 @@ namespace {
 Apply pretends_to_make_pod(const std::string& name) {
   return answers_itself(
       [name](const net::Request& request) {
-        if (request.method != "POST" || !request.path.ends_with("/pods")) return false;
+        const auto path = request.path.substr(0, request.path.find('?'));
+        if (request.method != "POST" || !path.ends_with("/pods")) return false;
         auto body = json::parse(request.body);
         return body && name_in(*body) == name;
       },
@@ -110,15 +111,6 @@ void tire(WorldOptions& options) {
       refuse)(options);
 }
 
-void bar_clients(net::Request& request) {
-  auto body = json::parse(request.body);
-  const bool theirs = request.path.find("/c-client-tls") != std::string::npos ||
-                      (body && name_in(*body) == "c-client-tls");
-  if (!body || !theirs) return;
-  set(*body, "/data/tls.crt", "Z2FyYmFnZQ==");
-  request.body = json::render(*body);
-}
-
 }  // namespace
 
 std::vector<Mutant> of_progress() {
@@ -139,13 +131,6 @@ std::vector<Mutant> of_progress() {
        decides(rules_without_heal()),
        100s},
       {"tires", "stops writing after a while", {"L2"}, "campaign", {}, tire, 100s},
-      {"bars-clients",
-       "gives applications certificates of nobody",
-       {"L4"},
-       "tls",
-       {kNothing},
-       edits("POST PATCH", "/secrets", bar_clients),
-       60s},
       {"never-restarts",
        "Pods that do not start again by themselves",
        {"L6"},
