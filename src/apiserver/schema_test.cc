@@ -76,7 +76,7 @@ TEST(CelRule, TransitionsHoldWhereThereWasNothing) {
 
 TEST(CelRule, RefusesWhatItDoesNotUnderstand) {
   for (const char* bad :
-       {"self.all(x, x > 1)", "self +", "foo(1)", "self ? 1 : 2", "has(self)", ""})
+       {"self.map(x, x > 1)", "self +", "foo(1)", "self ? 1 : 2", "has(self)", ""})
     EXPECT_FALSE(CelRule::parse(bad, "")) << bad;
 }
 
