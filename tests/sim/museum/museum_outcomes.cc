@@ -170,15 +170,19 @@ namespace {
 
 // ---- Certificates ----
 
-// The root that members trust among each other is that of clients.
+// The root that members trust among each other is that of clients, and stays it.
 void swap_authorities(WorldOptions& options) {
   auto other = std::make_shared<json::Value>();
-  edits_body("POST", "/secrets", [other](json::Value& body) {
-    const auto* root = json::find(body, "/data/ca.crt");
-    if (root && name_in(body) == "c-client-ca") *other = *root;
-    if (root && name_in(body) == "c-peer-tls" && !other->is_null())
-      set(body, "/data/ca.crt", *other);
-  })(options);
+  const auto swap = [other](json::Value& body) {
+    if (json::find(body, "/data/ca.crt") && !other->is_null()) set(body, "/data/ca.crt", *other);
+  };
+  both(edits_body("POST", "/secrets",
+                  [other, swap](json::Value& body) {
+                    const auto* root = json::find(body, "/data/ca.crt");
+                    if (root && name_in(body) == "c-client-ca") *other = *root;
+                    if (name_in(body) == "c-peer-tls") swap(body);
+                  }),
+       edits_body("PATCH", "/secrets/c-peer-tls", swap))(options);
 }
 
 }  // namespace
