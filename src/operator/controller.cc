@@ -75,6 +75,7 @@ Task<void> ClusterController::work_on(ClusterKey key) {
   ++counters_.failures;
   if (!next) log_.warn("reconcile failed", {{"cluster", key}, {"error", next.error()}});
   queue_.retry(key);
+  if (next && next->held) queue_.add_after(key, *next->held);
 }
 
 Task<Result<Next>> ClusterController::reconcile(ClusterKey key) {
@@ -108,6 +109,7 @@ Task<Result<Next>> ClusterController::reconcile(ClusterKey key) {
   next.after = scope.observer.period();
   if (decision.look_again_in) next.after = std::min(*next.after, *decision.look_again_in);
   if (held) next.after = std::min(*next.after, *held);
+  next.held = held;
   co_return next;
 }
 

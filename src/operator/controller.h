@@ -13,6 +13,8 @@ namespace quorate::op {
 struct Next {
   std::optional<Duration> after;  // absent: never
   bool failed = false;            // a step failed: later each time
+  // What is to be told was held back for so long: then at the latest, also after a failure.
+  std::optional<Duration> held = {};
 };
 
 // Brings every cluster one safe step nearer to its declaration, again and again. Different clusters

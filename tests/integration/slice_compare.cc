@@ -62,6 +62,21 @@ void drop_foreign_annotations(json::Value& object) {
   *annotations = std::move(ours);
 }
 
+// How far a member's log went when somebody looked, and the keys of its authorities, are of this
+// one run.
+void drop_chance(json::Value& object) {
+  json::remove(object, "/spec/raftFloor");
+  auto* annotations = json::find(object, "/metadata/annotations");
+  if (!annotations || !annotations->is_object()) return;
+  auto& marks = annotations->get_object();
+  marks.erase(api::kAnnotationRaftFloor);
+  marks.erase(api::kAnnotationRaftFloorNoted);
+  auto* rendered = marks.if_contains(api::kAnnotationRendered);
+  if (!rendered || !rendered->is_string()) return;
+  const std::string text(rendered->get_string());
+  *rendered = text.substr(0, text.rfind('-'));  // without the fingerprint of the authorities
+}
+
 // UIDs and etcd's IDs, with what to write in their place.
 std::map<std::string, std::string> names_of_ids(const Snapshot& all) {
   std::map<std::string, std::string> out;
@@ -85,6 +100,7 @@ json::Value strip(std::string_view kind, json::Value object) {
   for (const auto* choice : {"/spec/nodeName", "/spec/volumeName", "/status/leader"})
     json::remove(object, choice);
   drop_foreign_annotations(object);
+  drop_chance(object);
   if (kind != "EtcdCluster") json::remove(object, "/status");
   if (kind == "Secret") object.as_object()["data"] = describe_certificate(object);
   drop_varying(object);
