@@ -65,7 +65,7 @@ Task<Result<void>> Executor::shake_hands(plan::Shared which, std::vector<plan::V
   pki::LeafRequest request;
   request.common_name = certificate_name({pass.owner.key.ns, "handshake"});
   request.purpose = pki::Purpose::kClient;
-  request.validity = {now - std::chrono::minutes(10), now + std::chrono::hours(1)};
+  request.validity = {now - kClockSlack, now + std::chrono::hours(1)};
   CO_TRY(auto leaf, issuer.issue(keys_, request));
   etcd::Target target;
   target.identity = etcd::make_identity({std::move(roots), leaf.certificate_pem(), leaf.key.pem()});

@@ -9,9 +9,6 @@
 namespace quorate::op {
 namespace {
 
-// Clocks of nodes that run behind shall believe a certificate that was made just now.
-constexpr auto kClockSlack = std::chrono::minutes(10);
-
 bool is_address(std::string_view name) {
   return name.find(':') != std::string_view::npos ||
          name.find_first_not_of("0123456789.") == std::string_view::npos;

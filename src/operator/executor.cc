@@ -172,6 +172,8 @@ std::vector<std::string> targets_of(const plan::Step& step) {
   if (const auto* s = std::get_if<plan::StopPods>(&step)) add(s->pods);
   if (const auto* s = std::get_if<plan::RestartMember>(&step)) add({s->pod});
   if (const auto* s = std::get_if<plan::ReimageMember>(&step)) add({s->pod});
+  if (const auto* s = std::get_if<plan::SwitchAuthority>(&step)) add(s->pods);
+  if (const auto* s = std::get_if<plan::RetireAuthority>(&step)) add(s->pods);
   if (const auto* s = std::get_if<plan::DiscardMember>(&step)) {
     add(s->pods);
     add(s->claims);

@@ -150,18 +150,13 @@ void open(const Situation& now, Finding& out) {
 
 // ---- A formation under way ----
 
-bool has_other_shape(const Situation& now, const Member& member) {
-  return member.pod && !member.pod->deleting &&
-         member.pod->rendered != fingerprint(make_shape(now, member));
-}
-
 // Why the formation cannot go on with the members that it has; empty if it can.
 std::string find_loss(const Situation& now) {
   for (const auto* member : now.current()) {
     if (is_lost(now, *member)) return fmt::format("{} has lost its volume", member->name);
     if (guard_misses_data(*member))
       return fmt::format("{}: {}", member->name, guard_report(*member)->reason);
-    if (now.target->storage.empty_dir && has_other_shape(now, *member))
+    if (now.target->storage.empty_dir && is_outdated(now, *member))
       return fmt::format("{} has to be made anew, and its data goes with its Pod", member->name);
   }
   return {};
@@ -196,7 +191,7 @@ void give_up(const Situation& now, const std::string& loss, Finding& out) {
 
 void replace_pods(const Situation& now, Finding& out) {
   for (const auto* member : now.current()) {
-    if (!has_other_shape(now, *member)) continue;
+    if (!is_outdated(now, *member)) continue;
     auto permit = QuorumGate::replace_unformed_pod(now, *member);
     if (!permit) {
       out.verdicts.push_back(now.blocked(kRule, permit.error().code, permit.error().message));

@@ -117,6 +117,22 @@ TEST(Bootstrap, OpensAPodWhenItsRecordSaysThatItMayRun) {
   EXPECT_FALSE(world.pod("c-1")->held || world.pod("c-1")->first_pod);
 }
 
+// Whom Pods trust is not known while a certificate is missing; that is no reason to replace them.
+TEST(Bootstrap, ALostCertificateNeitherReplacesPodsNorGivesTheFormationUp) {
+  for (const auto& spec : {api::ClusterSpec(), pod_bound()}) {
+    auto world = with_pods(spec);
+    world.silence();
+    std::erase_if(world.seen.shared,
+                  [](const SharedFacts& one) { return one.which == Shared::kPeerTls; });
+    const auto decision = world.decide();
+    EXPECT_EQ(disruptive_step(decision), nullptr);
+    EXPECT_THAT(steps_of<IssueLeaf>(decision), SizeIs(1));
+    world.settle();
+    EXPECT_EQ(count<CreatePod>(world), 3);
+    EXPECT_EQ(world.status().formation, 1);
+  }
+}
+
 TEST(Bootstrap, TellsEveryWitnessBeforeItSendsClients) {
   auto world = with_pods();
   world.answer();

@@ -108,8 +108,10 @@ class SharedEnsurer {
     bool of_another =
         there && (made_now || (there->certificate &&
                                there->certificate->authority != authority->certificate->authority));
-    // While one authority takes another's place both are trusted (rotate.cc).
+    // While one authority takes another's place both are trusted (rotate.cc): by whoever mounted
+    // the bundle, which was handed out before.
     const bool trusted = !made_now && there && there->certificate &&
+                         there->trusts == authority->trusts &&
                          std::count(authority->trusts.begin(), authority->trusts.end(),
                                     there->certificate->authority) > 0;
     if (of_another && in_use() && !trusted) {

@@ -11,8 +11,7 @@ namespace quorate::plan {
 // raised if something is written there anyway, and else once a day: an idle cluster is not written
 // to because its log grows.
 //
-// Guarantees   the floor is an applied index that this very member stated, of this cluster and
-// under
+// Guarantees   the floor is an applied index that this very member stated, of this cluster, under
 //              this ID, and is only raised. The member has that entry on disk: etcd syncs an entry
 //              before it applies it, and a snapshot before it takes it over.
 [[nodiscard]] api::Identity raise_floor(const Situation& now, const Member& member,

@@ -141,11 +141,11 @@ QuorumGate::Answer QuorumGate::restart_member(const Situation& now, const Member
   if (counted) {
     if (const auto* absent = find_absent(all, member))
       return refuse("VotersUnhealthy", fmt::format("{} is not back yet", absent->name));
-    if (all.leader == &member && all.voters.size() > 1)
-      return refuse("Leads", fmt::format("{} leads", member.name));
   } else if (others < all.quorum()) {
     return refuse_unhealthy(all, &member);
   }
+  if (all.leader == &member && all.voters.size() > 1)
+    return refuse("Leads", fmt::format("{} leads", member.name));
   return permit(now, Disruption::kRestartMember,
                 fmt::format("{} of the other {} voters can be counted on", others,
                             all.voters.size() - (member.listed->learner ? 0 : 1)));

@@ -22,8 +22,7 @@
 //              what it ran; that member has its data, and raft bears it: it cannot win a vote of
 //              those who removed it, and one alone is no quorum of any membership.
 // Caveats      a member that keeps failing with its data in place, and whose log the launch guard
-// does
-//              not find damaged, is told of, and not replaced.
+//              does not find damaged, is told of, and not replaced.
 namespace quorate::plan {
 namespace {
 

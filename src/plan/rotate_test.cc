@@ -134,6 +134,21 @@ TEST(Rotate, WaitsForAMemberThatIsDown) {
   EXPECT_EQ(count<SwitchAuthority>(world), switched);
 }
 
+// Somebody exchanged the authority by hand and left the old one trusted: members were not restarted
+// with the new one, so nothing is issued by it.
+TEST(Rotate, IssuesNothingByAnAuthorityThatWasNotHandedOutFirst) {
+  auto world = formed();
+  auto* authority = world.shared(Shared::kPeerCa);
+  authority->certificate->authority = "by hand";
+  authority->trusts.push_back("by hand");
+  std::sort(authority->trusts.begin(), authority->trusts.end());
+  world.run_pods();
+  world.answer();
+  const auto decision = world.decide();
+  EXPECT_THAT(steps_of<IssueLeaf>(decision), IsEmpty());
+  EXPECT_THAT(codes_of(decision, "ensure"), Contains("AuthorityChanged"));
+}
+
 TEST(Rotate, LeavesPlainClustersAlone) {
   api::ClusterSpec spec;
   spec.tls.peer.mode = spec.tls.client.mode = api::TlsMode::kDisabled;
