@@ -24,6 +24,9 @@ target_include_directories(quorate_flags INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMA
 
 if(QUORATE_SANITIZER)
   add_compile_options(-fsanitize=${QUORATE_SANITIZER} -fno-sanitize-recover=all)
+  # Checked before every access they are a third of all code, and a quarter of the time of a build (docs/decisions/0005). ASan reports
+  # an access through null with its stack; what reads bytes from outside copies them, and does not cast.
+  add_compile_options(-fno-sanitize=null,alignment)
   add_link_options(-fsanitize=${QUORATE_SANITIZER})
 endif()
 if(QUORATE_FUZZ)

@@ -17,7 +17,7 @@ function(quorate_precompile name)
   get_property(options DIRECTORY PROPERTY COMPILE_OPTIONS)
   set(command ${CMAKE_CXX_COMPILER} -std=c++20 ${debug} ${options} ${definitions} ${ARGN} -Wno-pragma-once-outside-header -x c++-header)
   add_custom_command(OUTPUT ${name}.pch
-    COMMAND ${command} -Xclang -fno-pch-timestamp -MD -MF ${name}.pch.d -MT ${name}.pch -o ${name}.pch ${header}
+    COMMAND ${command} -Xclang -fno-pch-timestamp -fpch-instantiate-templates -MD -MF ${name}.pch.d -MT ${name}.pch -o ${name}.pch ${header}
     DEPENDS ${header} DEPFILE ${name}.pch.d COMMENT "Precompiling ${name}.h" VERBATIM)
   add_custom_target(quorate_${name} DEPENDS ${name}.pch)
   execute_process(COMMAND ${command} -E ${header} OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)

@@ -37,7 +37,7 @@ void try_segment(std::string_view text) {
 std::string with_checksums(std::string_view bytes) {
   WalWriter out;
   while (bytes.size() >= 2) {
-    const auto type = static_cast<unsigned char>(bytes[0]) % 7;
+    const auto type = static_cast<unsigned char>(bytes[0]) % 7u;
     const auto length =
         std::min<std::size_t>(static_cast<unsigned char>(bytes[1]), bytes.size() - 2);
     out.record(type, bytes.substr(2, length));

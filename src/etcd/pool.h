@@ -10,7 +10,7 @@
 namespace quorate::etcd {
 
 struct PoolOptions {
-  std::size_t max_connections = 2000;  // members connected to at once; about 45 KB each with TLS
+  std::size_t max_connections = 2000;  // members connected to at once; about 46 KiB each with TLS
   std::size_t max_contexts = 700;      // TLS contexts kept, also between connections; 25 KB each
   Duration idle_timeout = std::chrono::minutes(2);
   Duration connect_timeout = std::chrono::seconds(5);

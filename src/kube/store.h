@@ -46,6 +46,9 @@ template <class T>
   return object.meta.label(name);
 }
 
+template <class T>
+concept HasLabels = requires(const T& object) { find_label(object, std::string_view()); };
+
 struct StoreOptions {
   std::vector<std::string> indexed_labels;  // find by these is quick
   Log log;
@@ -147,8 +150,8 @@ class Store : public StoreBase {
   [[nodiscard]] std::vector<Handle<T>> owned_by(const Uid& owner) const
     requires std::is_same_v<decltype(T::meta), Meta>;
   // Those with that label; it must be one of the indexed ones.
-  [[nodiscard]] std::vector<Handle<T>> labelled(std::string_view name,
-                                                std::string_view value) const;
+  [[nodiscard]] std::vector<Handle<T>> labelled(std::string_view name, std::string_view value) const
+    requires HasLabels<T>;
   // Each as a const T&, valid during the call; in no particular order, one at a time.
   template <class Visit>
   void for_each(Visit visit) const {

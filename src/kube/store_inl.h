@@ -122,7 +122,9 @@ std::vector<Handle<T>> Store<T>::owned_by(const Uid& owner) const
 }
 
 template <Projection T>
-std::vector<Handle<T>> Store<T>::labelled(std::string_view name, std::string_view value) const {
+std::vector<Handle<T>> Store<T>::labelled(std::string_view name, std::string_view value) const
+  requires HasLabels<T>
+{
   CHECK(std::find(options_.indexed_labels.begin(), options_.indexed_labels.end(), name) !=
             options_.indexed_labels.end(),
         "label {} is not indexed", name);
@@ -282,7 +284,7 @@ void Store<T>::for_each_index_key(const T& object, Visit visit) {
   if constexpr (kHasOwners)
     for (const auto& owner : object.meta.owners())
       visit(by_owner_, index_key("", owner.uid.value()));
-  if constexpr (requires { find_label(object, std::string_view()); })
+  if constexpr (HasLabels<T>)
     for (const auto& name : options_.indexed_labels)
       if (auto value = find_label(object, name)) visit(by_label_, index_key(name, *value));
 }

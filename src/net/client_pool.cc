@@ -9,6 +9,16 @@
 #include "net/tls_stream.h"
 
 namespace quorate::net {
+namespace {
+
+// The attempt under way has not failed; the one before may tell why it will.
+Error late(const std::optional<Error>& before) {
+  std::string text = "the deadline passed before there was a connection";
+  if (before) text += fmt::format("; the attempt before this one: {}", before->text());
+  return Error(Code::kTimeout, std::move(text));
+}
+
+}  // namespace
 
 H1Lease::H1Lease(std::shared_ptr<ClientPool> pool, std::unique_ptr<H1Connection> connection,
                  bool stays)
@@ -45,8 +55,7 @@ Task<Result<ClientPool::Connection>> ClientPool::acquire(Use use, rt::Deadline d
     if (auto connection = try_acquire(use)) co_return std::move(*connection);
     const auto seen = mine.attempts;
     auto waited = co_await mine.changed.wait(deadline);
-    if (!waited && waited.error() == Code::kTimeout)
-      co_return fail(Code::kTimeout, "the deadline passed before there was a connection");
+    if (!waited && waited.error() == Code::kTimeout) co_return fail(late(mine.failure));
     CO_TRY(std::move(waited));
     if (mine.attempts != seen && mine.failure) co_return fail(*mine.failure);
   }

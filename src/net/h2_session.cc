@@ -17,17 +17,22 @@ std::string_view view(const std::uint8_t* bytes, std::size_t size) {
   return {reinterpret_cast<const char*>(bytes), size};
 }
 
+// Secrets must not enter the compression state that other requests share; a value that never comes
+// again only fills it.
+bool stays_out_of_table(std::string_view name) {
+  return name == "authorization" || name == "cookie" || name == "set-cookie" ||
+         name == "grpc-timeout";
+}
+
 std::vector<nghttp2_nv> to_native(const Headers& fields) {
   std::vector<nghttp2_nv> native;
   native.reserve(fields.size());
   for (const auto& [name, value] : fields) {
-    // Secrets must not enter the compression state that other requests share.
-    const bool secret = name == "authorization" || name == "cookie" || name == "set-cookie";
-    native.push_back(
-        {reinterpret_cast<std::uint8_t*>(const_cast<char*>(name.data())),
-         reinterpret_cast<std::uint8_t*>(const_cast<char*>(value.data())), name.size(),
-         value.size(),
-         static_cast<std::uint8_t>(secret ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE)});
+    native.push_back({reinterpret_cast<std::uint8_t*>(const_cast<char*>(name.data())),
+                      reinterpret_cast<std::uint8_t*>(const_cast<char*>(value.data())), name.size(),
+                      value.size(),
+                      static_cast<std::uint8_t>(stays_out_of_table(name) ? NGHTTP2_NV_FLAG_NO_INDEX
+                                                                         : NGHTTP2_NV_FLAG_NONE)});
   }
   return native;
 }

@@ -2,6 +2,16 @@
 
 #include "rt/group.h"
 
+namespace quorate::kube {
+
+template class Store<node::SecretView>;
+template class Store<node::ConfigMapView>;
+template class Store<node::ClaimView>;
+template class Store<node::VolumeView>;
+template class Store<node::ClassView>;
+
+}  // namespace quorate::kube
+
 namespace quorate::node {
 
 ClusterView::ClusterView(rt::Runtime runtime, kube::Client& client, Log log)

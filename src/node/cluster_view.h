@@ -8,6 +8,17 @@
 #include "node/claim_view.h"
 #include "node/keyed_object.h"
 
+namespace quorate::kube {
+
+// Compiled once, in cluster_view.cc.
+extern template class Store<node::SecretView>;
+extern template class Store<node::ConfigMapView>;
+extern template class Store<node::ClaimView>;
+extern template class Store<node::VolumeView>;
+extern template class Store<node::ClassView>;
+
+}  // namespace quorate::kube
+
 namespace quorate::node {
 
 // The objects that Pods refer to, kept up to date for all nodes of one process.

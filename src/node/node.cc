@@ -11,6 +11,12 @@
 #include "node/process_id.h"
 #include "node/small_file.h"
 
+namespace quorate::kube {
+
+template class Store<node::PodView>;
+
+}  // namespace quorate::kube
+
 namespace quorate::node {
 namespace {
 

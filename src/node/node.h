@@ -17,6 +17,13 @@
 #include "rt/group.h"
 #include "rt/signal.h"
 
+namespace quorate::kube {
+
+// Compiled once, in node.cc.
+extern template class Store<node::PodView>;
+
+}  // namespace quorate::kube
+
 namespace quorate::node {
 
 struct NodeOptions {

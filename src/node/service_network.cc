@@ -2,6 +2,14 @@
 
 #include "kube/watcher.h"
 
+namespace quorate::kube {
+
+template class Store<node::ServiceView>;
+template class Store<node::BackendView>;
+template class Store<node::SliceView>;
+
+}  // namespace quorate::kube
+
 namespace quorate::node {
 namespace {
 

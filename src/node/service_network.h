@@ -12,6 +12,15 @@
 #include "rt/group.h"
 #include "rt/signal.h"
 
+namespace quorate::kube {
+
+// Compiled once, in service_network.cc.
+extern template class Store<node::ServiceView>;
+extern template class Store<node::BackendView>;
+extern template class Store<node::SliceView>;
+
+}  // namespace quorate::kube
+
 namespace quorate::node {
 
 // Makes Services reachable inside the fabric: their names by DNS, their addresses by relays to

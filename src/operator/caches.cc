@@ -4,6 +4,18 @@
 
 #include "api/names.h"
 
+namespace quorate::kube {
+
+template class Store<op::ClusterView>;
+template class Store<op::RecordView>;
+template class Store<op::ClaimView>;
+template class Store<op::PodView>;
+template class Store<op::ServiceView>;
+template class Store<op::BudgetView>;
+template class Store<op::SecretView>;
+
+}  // namespace quorate::kube
+
 namespace quorate::op {
 namespace {
 

@@ -8,6 +8,19 @@
 #include "operator/views.h"
 #include "rt/group.h"
 
+namespace quorate::kube {
+
+// Compiled once, in caches.cc.
+extern template class Store<op::ClusterView>;
+extern template class Store<op::RecordView>;
+extern template class Store<op::ClaimView>;
+extern template class Store<op::PodView>;
+extern template class Store<op::ServiceView>;
+extern template class Store<op::BudgetView>;
+extern template class Store<op::SecretView>;
+
+}  // namespace quorate::kube
+
 namespace quorate::op {
 
 // What is watched.

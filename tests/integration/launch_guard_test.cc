@@ -1,12 +1,9 @@
 // quorate-launch in front of real etcd of every minor version.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <fstream>
 
-#include "api/launch_report.h"
 #include "base/launch_contract.h"
 #include "tests/integration/launch_rig.h"
 #include "tests/support/wait.h"
@@ -16,35 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
-using ::testing::HasSubstr;
 
 class LaunchGuard : public ::testing::TestWithParam<std::string> {};
-
-// The guard refuses, and the operator can read why.
-void expect_refusal(LaunchedMember& member, launch::ExitCode code, bool data,
-                    const std::string& reason) {
-  auto end = member.wait_for_exit(30s);
-  ASSERT_EQ(end.code, code) << member.report();
-  auto report = api::read_launch_report(end.code, member.report());
-  ASSERT_TRUE(report);
-  EXPECT_EQ(report->code, code);
-  EXPECT_EQ(report->holds_data, data);
-  EXPECT_THAT(report->reason, HasSubstr(reason));
-}
-
-std::string get(LaunchedMember& member, const std::string& key) {
-  auto answer = member.etcdctl({"get", "--print-value-only", key});
-  EXPECT_TRUE(answer.ok()) << answer.err;
-  return answer.out;
-}
-
-// Acknowledged: tried again while a leader that has just died is being replaced.
-void put(LaunchedMember& member, const std::string& key, const std::string& value) {
-  support::eventually(60s, "a write is acknowledged", [&] {
-    auto answer = member.etcdctl({"put", key, value});
-    return support::Look(answer.ok(), answer.err);
-  });
-}
 
 TEST_P(LaunchGuard, StartsFreshThenOnItsData) {
   LaunchedCluster cluster(GetParam(), 1);
@@ -74,12 +44,12 @@ TEST_P(LaunchGuard, RefusesAnEmptiedDirectoryAfterItWasVerified) {
   member.kill();
   member.wipe_volume();
   member.start();
-  expect_refusal(member, launch::kExitLost, false, "held data");
+  expect_refusal(member, launch::kExitLost, "held data", false);
   EXPECT_FALSE(member.has_log());
   // Nor in another Pod, nor when the next container starts.
   member.new_pod();
   member.start();
-  expect_refusal(member, launch::kExitLost, false, "held data");
+  expect_refusal(member, launch::kExitLost, "held data", false);
 }
 
 TEST_P(LaunchGuard, IsUnsureOfADirectoryThatWasEmptiedBeforeItWasVerified) {
@@ -89,10 +59,10 @@ TEST_P(LaunchGuard, IsUnsureOfADirectoryThatWasEmptiedBeforeItWasVerified) {
   member.kill();
   member.wipe_data();
   member.start();
-  expect_refusal(member, launch::kExitUnsure, false, "emptied since");
+  expect_refusal(member, launch::kExitUnsure, "emptied since", false);
   member.wipe_volume();
   member.start();
-  expect_refusal(member, launch::kExitUnsure, false, "another volume");
+  expect_refusal(member, launch::kExitUnsure, "another volume", false);
 }
 
 // E18: etcd ends before anything is on disk, though it was "started".
@@ -142,12 +112,12 @@ TEST_P(LaunchGuard, RefusesTheVolumeOfAnotherMemberAndLeavesItAlone) {
   fs::remove_all(other[1].volume());
   fs::copy(cluster[0].volume(), other[1].volume(), fs::copy_options::recursive);
   other[1].start();
-  expect_refusal(other[1], launch::kExitUnsure, true, "another member, c-0");
+  expect_refusal(other[1], launch::kExitUnsure, "another member, c-0", true);
   EXPECT_TRUE(other[1].has_log());
   // The same without the note: nobody vouches for the data.
   fs::remove(other[1].volume() / launch::kNoteFile);
   other[1].start();
-  expect_refusal(other[1], launch::kExitUnsure, true, "no note");
+  expect_refusal(other[1], launch::kExitUnsure, "no note", true);
   EXPECT_TRUE(other[1].has_log());
 }
 
@@ -158,7 +128,7 @@ TEST_P(LaunchGuard, RefusesAHalfRestoredDirectory) {
   fs::create_directories(member.data() / "member" / "snap");
   std::ofstream(member.data() / "member" / "snap" / "db") << "unverified";
   member.start();
-  expect_refusal(member, launch::kExitUnsure, false, "not empty");
+  expect_refusal(member, launch::kExitUnsure, "not empty", false);
 }
 
 // A crash after the notes and before etcd: here, by a program that does not exist.
@@ -168,7 +138,7 @@ TEST_P(LaunchGuard, StartsAfterACrashBetweenNoteAndStart) {
   auto etcd = member.program;
   member.program = "/no/such/etcd";
   member.start();
-  expect_refusal(member, launch::kExitCannotStart, false, "/no/such/etcd");
+  expect_refusal(member, launch::kExitCannotStart, "/no/such/etcd", false);
   EXPECT_TRUE(fs::exists(member.volume() / launch::kNoteFile));
   member.program = etcd;
   member.start();
@@ -218,7 +188,7 @@ TEST_P(AcknowledgedWrite, IsLostWithoutTheGuardAlsoWhenItSaysExisting) {
 
 TEST_P(AcknowledgedWrite, IsKeptByTheGuard) {
   m0().start();
-  expect_refusal(m0(), launch::kExitLost, false, "held data");
+  expect_refusal(m0(), launch::kExitLost, "held data", false);
   m2().start();
   m1().start();
   m1().wait_healthy();
@@ -226,14 +196,8 @@ TEST_P(AcknowledgedWrite, IsKeptByTheGuard) {
   EXPECT_EQ(get(m2(), "k"), "acknowledged\n");
 }
 
-const auto kVersions = ::testing::Values("3.4.23", "3.5.35", "3.6.16", "3.7.3");
-std::string version_name(const ::testing::TestParamInfo<std::string>& info) {
-  auto name = "v" + info.param;
-  std::replace(name.begin(), name.end(), '.', '_');
-  return name;
-}
-INSTANTIATE_TEST_SUITE_P(Etcd, LaunchGuard, kVersions, version_name);
-INSTANTIATE_TEST_SUITE_P(Etcd, AcknowledgedWrite, kVersions, version_name);
+INSTANTIATE_TEST_SUITE_P(Etcd, LaunchGuard, every_etcd(), etcd_name);
+INSTANTIATE_TEST_SUITE_P(Etcd, AcknowledgedWrite, every_etcd(), etcd_name);
 
 }  // namespace
 }  // namespace quorate::test

@@ -3,10 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <fstream>
 
-#include "api/launch_report.h"
 #include "base/launch_contract.h"
 #include "datadir/log.h"
 #include "datadir/wal.h"
@@ -20,27 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
-
-void put(LaunchedMember& member, const std::string& key, const std::string& value) {
-  support::eventually(60s, "a write is acknowledged", [&] {
-    auto answer = member.etcdctl({"put", key, value});
-    return support::Look(answer.ok(), answer.err);
-  });
-}
-
-std::string get(LaunchedMember& member, const std::string& key) {
-  auto answer = member.etcdctl({"get", "--print-value-only", key});
-  EXPECT_TRUE(answer.ok()) << answer.err;
-  return answer.out;
-}
-
-void expect_refusal(LaunchedMember& member, launch::ExitCode code, const std::string& reason) {
-  auto end = member.wait_for_exit(30s);
-  ASSERT_EQ(end.code, code) << member.report();
-  auto report = api::read_launch_report(end.code, member.report());
-  ASSERT_TRUE(report);
-  EXPECT_THAT(report->reason, HasSubstr(reason));
-}
 
 datadir::Log log_of(const LaunchedMember& member) {
   auto log = datadir::read_log(member.data());
@@ -226,12 +203,7 @@ TEST_P(LaunchLogs, BeginWhenTheMemberIsNotHeldAnyMore) {
   member.wait_healthy();
 }
 
-const auto kVersions = ::testing::Values("3.4.23", "3.5.35", "3.6.16", "3.7.3");
-INSTANTIATE_TEST_SUITE_P(Etcd, LaunchLogs, kVersions, [](const auto& info) {
-  auto name = "v" + info.param;
-  std::replace(name.begin(), name.end(), '.', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Etcd, LaunchLogs, every_etcd(), etcd_name);
 
 }  // namespace
 }  // namespace quorate::test

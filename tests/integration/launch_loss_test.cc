@@ -2,10 +2,8 @@
 // minor version: E3, E4 and E15. (E1 is in launch_guard_test.cc.)
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <fstream>
 #include <regex>
 
@@ -20,32 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
-using ::testing::HasSubstr;
-
-void put(LaunchedMember& member, const std::string& key, const std::string& value) {
-  support::eventually(60s, "a write is acknowledged", [&] {
-    auto answer = member.etcdctl({"put", key, value});
-    return support::Look(answer.ok(), answer.err);
-  });
-}
-
-std::string get(LaunchedMember& member, const std::string& key) {
-  auto answer = member.etcdctl({"get", "--print-value-only", key});
-  EXPECT_TRUE(answer.ok()) << answer.err;
-  return answer.out;
-}
-
-void expect_refusal(LaunchedMember& member, launch::ExitCode code, const std::string& reason) {
-  ASSERT_EQ(member.wait_for_exit(30s).code, code) << member.report();
-  EXPECT_THAT(member.report(), HasSubstr(reason));
-}
-
-std::string version_name(const ::testing::TestParamInfo<std::string>& info) {
-  auto name = "v" + info.param;
-  std::replace(name.begin(), name.end(), '.', '_');
-  return name;
-}
-const auto kVersions = ::testing::Values("3.4.23", "3.5.35", "3.6.16", "3.7.3");
 
 // ---- E15: an older copy of the volume ----
 
@@ -108,7 +80,7 @@ TEST_P(OlderCopy, PassesIfItIsNotBelowTheFloor) {
   EXPECT_EQ(get(m2(), "k"), "");
 }
 
-INSTANTIATE_TEST_SUITE_P(Etcd, OlderCopy, kVersions, version_name);
+INSTANTIATE_TEST_SUITE_P(Etcd, OlderCopy, every_etcd(), etcd_name);
 
 // ---- E3: the seed of a cluster that grew ----
 
@@ -169,7 +141,7 @@ TEST_P(Seed, IsNotStartedByTheGuard) {
   EXPECT_FALSE(seed().has_log());
 }
 
-INSTANTIATE_TEST_SUITE_P(Etcd, Seed, kVersions, version_name);
+INSTANTIATE_TEST_SUITE_P(Etcd, Seed, every_etcd(), etcd_name);
 
 // ---- E4: a restore that failed its check ----
 
@@ -246,7 +218,7 @@ TEST_P(HalfRestored, IsRefusedByTheGuardWhileTheMarkerIsThere) {
   member().wait_healthy();
 }
 
-INSTANTIATE_TEST_SUITE_P(Etcd, HalfRestored, kVersions, version_name);
+INSTANTIATE_TEST_SUITE_P(Etcd, HalfRestored, every_etcd(), etcd_name);
 
 }  // namespace
 }  // namespace quorate::test

@@ -1,9 +1,12 @@
 #include "tests/integration/launch_rig.h"
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 
+#include <algorithm>
 #include <regex>
 
+#include "api/launch_report.h"
 #include "tests/support/fixture_error.h"
 #include "tests/support/http_get.h"
 #include "tests/support/parts.h"
@@ -176,6 +179,36 @@ void LaunchedCluster::tell_formed() {
 void LaunchedCluster::tell_floors() {
   for (auto& member : members_)
     if (member->running()) member->raft_floor = member->applied();
+}
+
+void put(LaunchedMember& member, const std::string& key, const std::string& value) {
+  support::eventually(60s, "a write is acknowledged", [&] {
+    auto answer = member.etcdctl({"put", key, value});
+    return support::Look(answer.ok(), answer.err);
+  });
+}
+
+std::string get(LaunchedMember& member, const std::string& key) {
+  auto answer = member.etcdctl({"get", "--print-value-only", key});
+  EXPECT_TRUE(answer.ok()) << answer.err;
+  return answer.out;
+}
+
+void expect_refusal(LaunchedMember& member, launch::ExitCode code, const std::string& reason,
+                    std::optional<bool> data) {
+  const auto end = member.wait_for_exit(30s);
+  ASSERT_EQ(end.code, code) << member.report();
+  const auto report = api::read_launch_report(end.code, member.report());
+  ASSERT_TRUE(report) << member.report();
+  EXPECT_EQ(report->code, code);
+  EXPECT_THAT(report->reason, ::testing::HasSubstr(reason));
+  if (data) EXPECT_EQ(report->holds_data, *data);
+}
+
+std::string etcd_name(const ::testing::TestParamInfo<std::string>& info) {
+  auto name = "v" + info.param;
+  std::replace(name.begin(), name.end(), '.', '_');
+  return name;
 }
 
 }  // namespace quorate::test

@@ -1,12 +1,16 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/launch_contract.h"
 #include "tests/support/ports.h"
 #include "tests/support/process.h"
 #include "tests/support/server_process.h"
@@ -85,5 +89,16 @@ class LaunchedCluster {
 };
 
 std::filesystem::path launch_program();
+
+// Until it is acknowledged: a leader that has just died is being replaced.
+void put(LaunchedMember& member, const std::string& key, const std::string& value);
+std::string get(LaunchedMember& member, const std::string& key);  // the value and a newline
+// The guard ends with that code, and the operator can read why, and whether data is there.
+void expect_refusal(LaunchedMember& member, launch::ExitCode code, const std::string& reason,
+                    std::optional<bool> data = std::nullopt);
+
+// One etcd of every minor version, for tests that take a version, and how they are called.
+inline auto every_etcd() { return ::testing::Values("3.4.23", "3.5.35", "3.6.16", "3.7.3"); }
+std::string etcd_name(const ::testing::TestParamInfo<std::string>& info);
 
 }  // namespace quorate::test

@@ -61,22 +61,6 @@ Task<Result<void>> run_operators(World& world, ClusterKey key, CrashPlan plan, L
   }
 }
 
-// A Pod that is made in another pass than its member's leave to run cannot be known to be the first
-// of its volume, and says so by this annotation's absence. Faults elsewhere must not have that
-// effect.
-bool may_forget_first_pod(const std::optional<Fault>& fault) {
-  return fault &&
-         (fault->what.starts_with("PATCH etcdmembers ") || fault->what.starts_with("POST pods "));
-}
-
-std::map<std::string, std::string> end_of(const Outcome& outcome, bool with_first_pod) {
-  auto all = outcome.all;
-  const auto annotation = "/metadata/annotations/" + json::escape_pointer(api::kAnnotationFirstPod);
-  for (auto& [name, object] : all)
-    if (!with_first_pod) json::remove(object, annotation);
-  return essence(all);
-}
-
 struct Tally {
   int effects = 0;
   int unanswered = 0;
@@ -175,9 +159,7 @@ void expect_no_trace(const Outcome& reference, const std::vector<Outcome>& outco
       EXPECT_EQ(outcome.processes, 1);  // nobody had to come back
     else if (!varies(fault.what, patches))
       EXPECT_EQ(outcome.processes, 2);  // after the last status nobody needs to
-    const bool with_first_pod = !may_forget_first_pod(fault);
-    EXPECT_EQ(find_difference(end_of(reference, with_first_pod), end_of(outcome, with_first_pod)),
-              "");
+    EXPECT_EQ(find_difference(essence(reference.all), essence(outcome.all)), "");
     expect_same_way(reference, outcome, patches);
     expect_first_made_stands(outcome);
     EXPECT_THAT(outcome.denied, ::testing::IsEmpty());

@@ -273,16 +273,8 @@ TEST_F(Members, TheMinorVersionOfTheirClusterIsNotEdited) {
 
 // ---- Clusters that come to harm ----
 
-class MembersInTrouble : public SliceTest {
+class MembersInTrouble : public SliceOnNodes {
  protected:
-  void SetUp() override {
-    if (!fabric_refusal().empty()) GTEST_SKIP() << "no fabric: " << fabric_refusal();
-    set_up_in(World::with_nodes());
-    auto setup = world().setup(ns_, kPatient);
-    setup.options.observer.ask_every = 1s;
-    process_ = &start_operator(ledger_, std::move(setup));
-  }
-
   std::string text_of(kube::Resource resource, const std::string& name, std::string_view pointer) {
     return std::string(json::text_or(get(resource, name), pointer, ""));
   }
@@ -290,9 +282,6 @@ class MembersInTrouble : public SliceTest {
   void wait_until_members(std::vector<std::string> members) {
     wait_until_members_in(world(), key("c"), std::move(members));
   }
-
-  Ledger ledger_;
-  OperatorProcess* process_ = nullptr;
 };
 
 // The amnesiac: its volume is still there, and empty. It must not vote again under its old name,

@@ -12,20 +12,9 @@ namespace {
 
 using ::testing::IsEmpty;
 
-class Resize : public SliceTest {
+class Resize : public SliceOnNodes {
  protected:
-  void SetUp() override {
-    if (!fabric_refusal().empty()) GTEST_SKIP() << "no fabric: " << fabric_refusal();
-    set_up_in(World::with_nodes());
-    auto setup = world().setup(ns_, kPatient);
-    setup.options.observer.ask_every = 1s;
-    start_operator(ledger_, std::move(setup));
-  }
-
-  void scale(int replicas) {
-    world().run(world().patch(kube::kEtcdClusters, key("c"),
-                              fmt::format(R"({{"spec": {{"replicas": {}}}}})", replicas)));
-  }
+  void scale(int replicas) { edit(fmt::format(R"({{"spec": {{"replicas": {}}}}})", replicas)); }
   std::string cluster_id() {
     return std::string(json::text_or(get(kube::kEtcdClusters, "c"), "/status/clusterID", ""));
   }
@@ -33,8 +22,6 @@ class Resize : public SliceTest {
     return json::integer_at(get(kube::kPodDisruptionBudgets, "c"), "/spec/minAvailable")
         .value_or(0);
   }
-
-  Ledger ledger_;
 };
 
 // 1 -> 3 -> 5 -> 3 -> 1: one cluster, and every acknowledged write is there at every size.

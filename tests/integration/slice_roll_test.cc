@@ -13,19 +13,8 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-class Roll : public SliceTest {
+class Roll : public SliceOnNodes {
  protected:
-  void SetUp() override {
-    if (!fabric_refusal().empty()) GTEST_SKIP() << "no fabric: " << fabric_refusal();
-    set_up_in(World::with_nodes());
-    auto setup = world().setup(ns_, kPatient);
-    setup.options.observer.ask_every = 1s;
-    start_operator(ledger_, std::move(setup));
-  }
-
-  void edit(const std::string& patch) {
-    world().run(world().patch(kube::kEtcdClusters, key("c"), patch));
-  }
   std::map<std::string, std::string> pods() {
     std::map<std::string, std::string> out;
     for (const auto& [name, object] : world().run(world().look(ns_)))
@@ -52,7 +41,6 @@ class Roll : public SliceTest {
     return out;
   }
 
-  Ledger ledger_;
   Monotonic deadline_ = World::with_nodes().runtime().clock->now() + 240s;
 };
 

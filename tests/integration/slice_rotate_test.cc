@@ -13,15 +13,11 @@ using ::testing::Contains;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-class Rotate : public SliceTest {
+class Rotate : public SliceOnNodes {
  protected:
-  void SetUp() override {
-    if (!fabric_refusal().empty()) GTEST_SKIP() << "no fabric: " << fabric_refusal();
-    set_up_in(World::with_nodes());
-  }
+  void begin() override {}
   OperatorProcess& start(std::chrono::seconds authority_lifetime) {
-    auto setup = world().setup(ns_, kPatient);
-    setup.options.observer.ask_every = 1s;
+    auto setup = brisk_setup();
     setup.options.executor.authority_lifetime = authority_lifetime;
     return start_operator(ledger_, std::move(setup));
   }
@@ -39,8 +35,6 @@ class Rotate : public SliceTest {
     for (const auto& one : certificates(secret, "ca.crt")) out.push_back(one.subject_key_id());
     return out;
   }
-
-  Ledger ledger_;
 };
 
 // The first operator makes authorities that are soon old, the second one replaces them.

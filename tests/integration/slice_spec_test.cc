@@ -36,9 +36,6 @@ class Spec : public SliceTest {
   std::string answer_to_edit(const std::string& patch) {
     return world().run(try_to_patch(world(), key("c"), patch));
   }
-  void edit(const std::string& patch) {
-    world().run(world().patch(kube::kEtcdClusters, key("c"), patch));
-  }
   void wait_until_said(const std::string& reason, const std::vector<std::string>& texts) {
     world().run(world().until(
         kube::kEtcdClusters, key("c"), 30s, "says " + reason,

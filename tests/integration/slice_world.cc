@@ -359,12 +359,32 @@ void SliceTest::wait_for_looks(OperatorProcess& process, int times) {
   }));
 }
 
+void SliceTest::edit(const std::string& patch) {
+  world().run(world().patch(kube::kEtcdClusters, key("c"), patch));
+}
+
 json::Value SliceTest::get(kube::Resource resource, const std::string& name) {
   return world().run(world().get(resource, {ns_, name}));
 }
 
 std::string SliceTest::uid_of(kube::Resource resource, const std::string& name) {
   return std::string(json::text_or(get(resource, name), "/metadata/uid", ""));
+}
+
+// ---- SliceOnNodes ----
+
+void SliceOnNodes::SetUp() {
+  if (!fabric_refusal().empty()) GTEST_SKIP() << "no fabric: " << fabric_refusal();
+  set_up_in(World::with_nodes());
+  begin();
+}
+
+void SliceOnNodes::begin() { process_ = &start_operator(ledger_, brisk_setup()); }
+
+OperatorSetup SliceOnNodes::brisk_setup() {
+  auto setup = world().setup(ns_, kPatient);
+  setup.options.observer.ask_every = 1s;
+  return setup;
 }
 
 }  // namespace quorate::slice

@@ -134,12 +134,26 @@ class SliceTest : public ::testing::Test {
   json::Value get(kube::Resource resource, const std::string& name);
   std::string uid_of(kube::Resource resource, const std::string& name);
 
+  // A merge patch of cluster "c".
+  void edit(const std::string& patch);
+
   World& world() { return *world_; }
   std::string ns_;
 
  private:
   World* world_ = nullptr;
   std::vector<std::unique_ptr<OperatorProcess>> processes_;
+};
+
+// As SliceTest, with nodes on which members run. Its operator asks them every second.
+class SliceOnNodes : public SliceTest {
+ protected:
+  void SetUp() override;
+  virtual void begin();
+  OperatorSetup brisk_setup();
+
+  Ledger ledger_;
+  OperatorProcess* process_ = nullptr;
 };
 
 }  // namespace quorate::slice

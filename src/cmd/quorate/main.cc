@@ -1,4 +1,5 @@
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/strings.h"
@@ -26,13 +27,18 @@ void suggest_flags(const CLI::App& app) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // As kubectl-quorate it is a plugin of kubectl.
+  const bool plugin = std::string_view(argv[0]).ends_with("kubectl-quorate");
   CLI::App app("Quorate keeps etcd quorate: it creates and heals etcd clusters on Kubernetes.",
-               "quorate");
+               plugin ? "kubectl quorate" : "quorate");
   app.require_subcommand(1);
   app.footer(
       "Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 this machine refuses something that is "
-      "needed.");
+      "needed, 4 there is no such cluster, 5 not in place in time.");
   int exit_code = kOk;
+  add_status(app, exit_code);
+  add_why(app, exit_code);
+  add_acts(app, exit_code);
   add_operator(app, exit_code);
   add_fabric(app, exit_code);
   add_node(app, exit_code);

@@ -1,0 +1,131 @@
+#include "cli/acts.h"
+
+#include <fmt/format.h>
+
+#include "json/timestamp.h"
+
+namespace quorate::cli {
+namespace {
+
+// The Pod template's annotation whose change makes every Pod anew: kubectl's own, so that both
+// ways of asking for it are one.
+constexpr std::string_view kRestartedAt = "kubectl.kubernetes.io/restartedAt";
+
+Error refuse(std::string message) { return Error(Code::kInvalid, std::move(message)); }
+
+Result<const api::ClusterSpec*> spec_of(const op::ClusterView& cluster) {
+  const auto& key = cluster.meta.key;
+  if (cluster.meta.deleting()) return fail(refuse(key.text() + " is being deleted"));
+  if (!cluster.declared)
+    return fail(
+        refuse(fmt::format("the spec of {} cannot be read: {}", key.text(), cluster.undecodable)));
+  return &*cluster.declared;
+}
+
+Act nothing(std::string why) { return {std::move(why), "", nullptr}; }
+
+// Sets fields of spec; `spec` is a merge patch of it.
+Act change(const op::ClusterView& cluster, std::string doing, json::Object spec) {
+  const auto& key = cluster.meta.key;
+  const json::Value by_hand = json::Object{{"spec", spec}};
+  return {
+      std::move(doing),
+      fmt::format("kubectl patch etcdcluster -n {} {} --type merge -p '{}'", key.ns, key.name,
+                  json::render(by_hand)),
+      json::Object{{"metadata", {{"uid", cluster.meta.uid.value()}}}, {"spec", std::move(spec)}}};
+}
+
+std::string members(int count) {
+  return count == 1 ? "1 member" : fmt::format("{} members", count);
+}
+
+}  // namespace
+
+Result<Act> scale(const op::ClusterView& cluster, int replicas) {
+  TRY(const auto* spec, spec_of(cluster));
+  const auto name = cluster.meta.key.text();
+  if (replicas < 1 || replicas > api::kMaxReplicas)
+    return fail(refuse(fmt::format(
+        "--replicas {}: must be from 1 to {}{}", replicas, api::kMaxReplicas,
+        replicas == 0 ? "; quorate hibernate keeps the volumes and runs nothing" : "")));
+  if (spec->replicas == 0)
+    return fail(refuse(fmt::format("{} hibernates; quorate wake --replicas {} {}", name, replicas,
+                                   cluster.meta.key.name)));
+  if (spec->replicas == replicas)
+    return nothing(fmt::format("{} is declared with {} already", name, members(replicas)));
+  return change(cluster,
+                fmt::format("scale {} from {} to {}", name, spec->replicas, members(replicas)),
+                {{"replicas", replicas}});
+}
+
+Result<Act> pause(const op::ClusterView& cluster) {
+  TRY(const auto* spec, spec_of(cluster));
+  const auto name = cluster.meta.key.text();
+  if (spec->paused) return nothing(name + " is paused already");
+  return change(cluster,
+                fmt::format("pause {}: members run on, nothing is changed or healed", name),
+                {{"paused", true}});
+}
+
+Result<Act> resume(const op::ClusterView& cluster) {
+  TRY(const auto* spec, spec_of(cluster));
+  const auto name = cluster.meta.key.text();
+  if (!spec->paused) return nothing(name + " is not paused");
+  return change(cluster, "resume " + name, {{"paused", false}});
+}
+
+Result<Act> hibernate(const op::ClusterView& cluster) {
+  TRY(const auto* spec, spec_of(cluster));
+  const auto name = cluster.meta.key.text();
+  if (spec->storage.empty_dir)
+    return fail(refuse(fmt::format(
+        "the data of {} goes with its Pods (spec.storage.emptyDir), so it cannot hibernate",
+        name)));
+  if (spec->replicas == 0) return nothing(name + " hibernates already");
+  return change(
+      cluster,
+      fmt::format("hibernate {}: its {} stop, volumes stay", name, members(spec->replicas)),
+      {{"replicas", 0}});
+}
+
+Result<Act> wake(const op::ClusterView& cluster, std::optional<int> replicas, std::size_t kept) {
+  TRY(const auto* spec, spec_of(cluster));
+  const auto name = cluster.meta.key.text();
+  if (spec->replicas != 0)
+    return nothing(fmt::format("{} does not hibernate: it is declared with {}", name,
+                               members(spec->replicas)));
+  const int to = replicas.value_or(static_cast<int>(kept));
+  if (to < 1 || to > api::kMaxReplicas)
+    return fail(refuse(
+        replicas ? fmt::format("--replicas {}: must be from 1 to {}", to, api::kMaxReplicas)
+                 : fmt::format("{} has no members that could wake; say how many with --replicas",
+                               name)));
+  return change(cluster, fmt::format("wake {} with {}", name, members(to)), {{"replicas", to}});
+}
+
+Result<Act> restart(const op::ClusterView& cluster, WallTime now) {
+  TRY(const auto* spec, spec_of(cluster));
+  const auto name = cluster.meta.key.text();
+  if (spec->storage.empty_dir)
+    return fail(
+        refuse(fmt::format("the data of {} goes with its Pods (spec.storage.emptyDir): each "
+                           "restart would replace a member",
+                           name)));
+  if (spec->replicas == 0) return fail(refuse(name + " hibernates; there is nothing to restart"));
+  return change(
+      cluster,
+      fmt::format("restart the {} of {}, one after the other", members(spec->replicas), name),
+      {{"podTemplate",
+        {{"metadata", {{"annotations", {{kRestartedAt, json::render_time(now)}}}}}}}});
+}
+
+std::string fate_of_volumes(const op::ClusterView& cluster) {
+  if (!cluster.declared) return "what becomes of its volumes is not known: its spec cannot be read";
+  const auto& storage = cluster.declared->storage;
+  if (storage.empty_dir) return "its data goes with its Pods";
+  return storage.retention.when_deleted == api::Retention::kDelete
+             ? "its volumes and all data on them are deleted"
+             : "its volumes stay (spec.storage.retention.whenDeleted: Retain)";
+}
+
+}  // namespace quorate::cli

@@ -1,0 +1,77 @@
+#include "cli/acts.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/codec.h"
+#include "api/validate.h"
+#include "cli/facts_test.h"
+#include "json/patch.h"
+
+namespace quorate::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string text(const Act& act) { return json::render_sorted(act.patch); }
+
+TEST(Acts, ScaleChangesReplicasOfThisVeryCluster) {
+  const auto act = scale(make_cluster(), 5).value();
+  EXPECT_EQ(act.doing, "scale n/c from 3 to 5 members");
+  EXPECT_EQ(text(act), R"({"metadata":{"uid":"u-c"},"spec":{"replicas":5}})");
+  EXPECT_EQ(act.kubectl,
+            R"(kubectl patch etcdcluster -n n c --type merge -p '{"spec":{"replicas":5}}')");
+}
+
+TEST(Acts, AskForNothingThatIsThereAlready) {
+  for (const auto& act :
+       {scale(make_cluster(), 3), resume(make_cluster()),
+        pause(make_cluster(R"({"paused": true})")), hibernate(make_cluster(R"({"replicas": 0})")),
+        wake(make_cluster(), std::nullopt, 3)}) {
+    ASSERT_TRUE(act) << act.error().text();
+    EXPECT_FALSE(act->needed()) << act->doing;
+    EXPECT_NE(act->doing, "");
+  }
+}
+
+TEST(Acts, RefuseWhatMakesNoSenseAndSayWhatDoes) {
+  const auto why = [](const Result<Act>& act) { return act ? "nothing" : act.error().text(); };
+  EXPECT_THAT(why(scale(make_cluster(), 0)), HasSubstr("quorate hibernate"));
+  EXPECT_THAT(why(scale(make_cluster(), 10)), HasSubstr("from 1 to 9"));
+  EXPECT_THAT(why(scale(make_cluster(R"({"replicas": 0})"), 3)),
+              HasSubstr("quorate wake --replicas 3 c"));
+  EXPECT_THAT(why(hibernate(make_cluster(R"({"storage": {"claim": null, "emptyDir": {}}})"))),
+              HasSubstr("emptyDir"));
+  EXPECT_THAT(why(wake(make_cluster(R"({"replicas": 0})"), std::nullopt, 0)),
+              HasSubstr("--replicas"));
+  EXPECT_THAT(why(restart(make_cluster(R"({"replicas": 0})"), now())), HasSubstr("hibernates"));
+}
+
+TEST(Acts, WakeGoesBackToTheSizeOfBeforeOrToTheOneGiven) {
+  const auto asleep = make_cluster(R"({"replicas": 0})");
+  EXPECT_THAT(text(wake(asleep, std::nullopt, 5).value()), HasSubstr(R"("replicas":5)"));
+  EXPECT_THAT(text(wake(asleep, 1, 5).value()), HasSubstr(R"("replicas":1)"));
+}
+
+// What a restart writes must be a spec that is accepted, and another one than before.
+TEST(Acts, RestartWritesAnAnnotationOfThePodThatIsAllowed) {
+  const auto act = restart(make_cluster(), now()).value();
+  auto spec = json::parse(R"({"replicas": 3, "version": "3.6.16"})").value();
+  const auto before = api::decode_cluster_spec(spec).value();
+  spec = json::apply_merge_patch(std::move(spec), *json::find(act.patch, "/spec"));
+  const auto after = api::decode_cluster_spec(spec).value();
+  EXPECT_FALSE(before == after);
+  EXPECT_THAT(api::validate(after), ::testing::IsEmpty());
+}
+
+TEST(Acts, TellWhatBecomesOfVolumes) {
+  EXPECT_THAT(fate_of_volumes(make_cluster()), HasSubstr("stay"));
+  EXPECT_THAT(fate_of_volumes(make_cluster(
+                  R"({"storage": {"claim": {}, "retention": {"whenDeleted": "Delete"}}})")),
+              HasSubstr("deleted"));
+  EXPECT_THAT(fate_of_volumes(make_cluster(R"({"storage": {"claim": null, "emptyDir": {}}})")),
+              HasSubstr("with its Pods"));
+}
+
+}  // namespace
+}  // namespace quorate::cli

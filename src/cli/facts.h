@@ -1,0 +1,48 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kube/client.h"
+#include "operator/views.h"
+
+// What the API server says of a cluster, gathered for people to read.
+namespace quorate::cli {
+
+// An Event about one of the cluster's objects.
+struct EventView {
+  kube::Head meta;
+  std::string kind, name;  // whom it is about
+  bool warning = false;
+  std::string reason, message;
+  std::int64_t count = 1;
+  std::optional<WallTime> last;
+};
+void read(json::Reader& in, EventView& out);
+
+struct ClusterFacts {
+  std::string text;  // the EtcdCluster as the server sent it
+  op::ClusterView cluster;
+  std::vector<op::RecordView> records;  // these three sorted by ordinal
+  std::vector<op::PodView> pods;
+  std::vector<op::ClaimView> claims;
+  std::vector<EventView> events;     // the latest first
+  std::vector<std::string> unknown;  // what could not be read, and why
+
+  [[nodiscard]] ObjectKey key() const { return cluster.meta.key; }
+  [[nodiscard]] const op::PodView* pod_of(const std::string& member) const;
+  [[nodiscard]] const op::ClaimView* claim_of(const std::string& member) const;
+};
+
+// kNotFound, saying what there is instead, if there is no such cluster. What else is refused or
+// fails is told in `unknown`: somebody who may not list Pods still sees the cluster.
+Task<Result<ClusterFacts>> gather(kube::Client& client, ObjectKey key, rt::Deadline deadline);
+
+// Clusters with their texts; of all namespaces if `ns` is empty. Sorted by key.
+struct ListedCluster {
+  std::string text;
+  op::ClusterView cluster;
+};
+Task<Result<std::vector<ListedCluster>>> list_clusters(kube::Client& client, std::string ns);
+
+}  // namespace quorate::cli

@@ -1,0 +1,220 @@
+#include "cli/status_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/ages.h"
+
+namespace quorate::cli {
+namespace {
+
+constexpr std::size_t kEvents = 8;
+
+bool holds(const api::ClusterStatus& status, std::string_view type) {
+  const auto* condition = status.find_condition(type);
+  return condition && condition->status == api::ConditionStatus::kTrue;
+}
+
+std::string age_of(const kube::Head& meta, WallTime now) {
+  return meta.created ? age(*meta.created, now) : "";
+}
+
+// What the kubelet says of the container in which etcd runs, or what keeps the Pod from it.
+std::string pod_state(const op::PodView* pod) {
+  if (!pod) return "none";
+  if (pod->meta.deleting()) return "Terminating";
+  if (!pod->unschedulable.empty()) return "Unschedulable";
+  for (const auto* container : {&pod->install, &pod->etcd}) {
+    if (container->waiting) return *container->waiting;
+    if (container->terminated && container->terminated->exit_code != 0)
+      return fmt::format("exit {}", container->terminated->exit_code);
+  }
+  switch (pod->phase) {
+    case plan::PodPhase::kPending:
+      return "Pending";
+    case plan::PodPhase::kRunning:
+      return "Running";
+    case plan::PodPhase::kSucceeded:
+      return "Succeeded";
+    case plan::PodPhase::kFailed:
+      return "Failed";
+    case plan::PodPhase::kUnknown:
+      return "Unknown";
+  }
+  return "Unknown";
+}
+
+std::string volume_of(const ClusterFacts& facts, const std::string& member) {
+  const auto* claim = facts.claim_of(member);
+  if (!claim)
+    return facts.cluster.declared && facts.cluster.declared->storage.empty_dir ? "with its Pod"
+                                                                               : "";
+  const auto& size = claim->capacity.empty() ? claim->requested : claim->capacity;
+  switch (claim->phase) {
+    case plan::ClaimPhase::kPending:
+      return size + ", pending";
+    case plan::ClaimPhase::kLost:
+      return size + ", lost";
+    case plan::ClaimPhase::kBound:
+      break;
+  }
+  return claim->requested == size ? size : fmt::format("{}, {} wanted", size, claim->requested);
+}
+
+// What is declared and not in place is told by the waits; this is what there is.
+std::string headline(const ClusterFacts& facts, const PageOptions& options) {
+  const auto health = health_of(facts.cluster);
+  std::string out = fmt::format("{}  {}\n", options.paint(Mark::kBold, facts.key().text()),
+                                options.paint(health.mark, health.text));
+  std::vector<std::string> about;
+  if (const auto& status = facts.cluster.status) {
+    about.push_back(fmt::format("{} ready", status->ready));
+    if (status->version.current) about.push_back("etcd " + status->version.current->text());
+    if (status->version.target && status->version.current != status->version.target)
+      about.push_back("to " + status->version.target->text());
+    if (status->cluster_id) about.push_back("cluster ID " + status->cluster_id->text());
+    if (!status->operator_identity.empty())
+      about.push_back("operator " + status->operator_identity);
+  }
+  if (facts.cluster.meta.created) about.push_back(age_of(facts.cluster.meta, options.now) + " old");
+  return out + fmt::format("  {}\n", fmt::join(about, " · "));
+}
+
+std::string members_of(const ClusterFacts& facts, const PageOptions& options) {
+  std::vector<std::string> head{"MEMBER", "ROLE", "READY",  "VERSION",
+                                "NODE",   "POD",  "VOLUME", "AGE"};
+  if (options.wide) head.insert(head.end(), {"ID", "ADDRESS", "RESTARTS"});
+  Table table(std::move(head));
+  const auto& status = facts.cluster.status;
+  for (const auto& record : facts.records) {
+    const auto& name = record.meta.key.name;
+    const api::ClusterMemberStatus* listed = nullptr;
+    if (status)
+      for (const auto& one : status->members)
+        if (one.name == name) listed = &one;
+    const auto* pod = facts.pod_of(name);
+    std::string role = !listed                                     ? "none"
+                       : listed->role == api::MemberRole::kLearner ? "learner"
+                                                                   : "voter";
+    if (status && status->leader == name) role = "leader";
+    const bool ready = listed && listed->ready;
+    std::vector<Table::Cell> row{name,
+                                 role,
+                                 {ready ? "yes" : "no", ready ? Mark::kGood : Mark::kWarning},
+                                 record.status.version.value_or(""),
+                                 pod ? pod->node : "",
+                                 pod_state(pod),
+                                 volume_of(facts, name),
+                                 age_of(record.meta, options.now)};
+    if (options.wide) {
+      row.emplace_back(listed && listed->id ? listed->id->text() : "");
+      row.emplace_back(pod ? pod->ip : "");
+      row.emplace_back(pod ? std::to_string(pod->etcd.restarts) : "");
+    }
+    table.add(std::move(row));
+  }
+  if (table.empty()) return "  no members yet\n";
+  return table.render(options.paint, "  ");
+}
+
+std::string waits_of(const api::ClusterStatus& status, const PageOptions& options) {
+  if (status.waiting.empty()) return "";
+  Table table({"RULE", "VERDICT", "REASON", "SINCE", "UNTIL", "MESSAGE"});
+  for (const auto& entry : status.waiting) {
+    const bool late = entry.deadline && *entry.deadline < options.now;
+    const auto until = !entry.deadline ? std::string()
+                       : late          ? age(*entry.deadline, options.now) + " ago"
+                                       : "in " + age(options.now, *entry.deadline);
+    table.add({entry.rule,
+               {entry.verdict, entry.verdict == "blocked" ? Mark::kBad : Mark::kPlain},
+               entry.reason,
+               age(entry.since, options.now),
+               {until, late ? Mark::kBad : Mark::kPlain},
+               entry.message});
+  }
+  return "\n" + table.render(options.paint, "  ");
+}
+
+std::string certificates_of(const api::ClusterStatus& status, const PageOptions& options) {
+  const auto* condition = status.find_condition(api::kConditionCertificates);
+  if (!condition) return "";
+  const bool valid = condition->status == api::ConditionStatus::kTrue;
+  return fmt::format(
+      "\n  certificates: {}\n",
+      options.paint(valid ? Mark::kPlain : Mark::kBad,
+                    condition->message.empty() ? condition->reason : condition->message));
+}
+
+std::string events_of(const ClusterFacts& facts, const PageOptions& options) {
+  if (facts.events.empty()) return "";
+  Table table({"LAST", "COUNT", "REASON", "ABOUT", "MESSAGE"});
+  const auto shown = std::min(facts.events.size(), options.wide ? facts.events.size() : kEvents);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const auto& event = facts.events[i];
+    table.add({event.last ? age(*event.last, options.now) : "",
+               std::to_string(event.count),
+               {event.reason, event.warning ? Mark::kWarning : Mark::kPlain},
+               fmt::format("{} {}", event.kind, event.name),
+               event.message});
+  }
+  auto out = "\n" + table.render(options.paint, "  ");
+  if (shown < facts.events.size())
+    out += fmt::format("  and {} older ones: -o wide shows them\n", facts.events.size() - shown);
+  return out;
+}
+
+}  // namespace
+
+Health health_of(const op::ClusterView& cluster) {
+  if (cluster.meta.deleting()) return {Mark::kWarning, "Being deleted"};
+  if (!cluster.status || cluster.status->phase.empty())
+    return {Mark::kWarning, "No operator has looked at it yet"};
+  const auto& status = *cluster.status;
+  const auto text = status.phase;
+  if (holds(status, api::kConditionFrozen)) return {Mark::kBad, text};
+  const auto* available = status.find_condition(api::kConditionAvailable);
+  const bool hibernates = status.target && status.target->replicas == 0;
+  if (!hibernates && available && available->status == api::ConditionStatus::kFalse)
+    return {Mark::kBad, text};
+  const bool current = status.observed_generation == cluster.meta.generation;
+  if (holds(status, api::kConditionReady) && current) return {Mark::kGood, text};
+  return {Mark::kWarning, text};
+}
+
+std::string render_status(const ClusterFacts& facts, const PageOptions& options) {
+  std::string out = headline(facts, options) + "\n" + members_of(facts, options);
+  if (!facts.cluster.undecodable.empty())
+    out += fmt::format("\n  its spec cannot be read: {}\n", facts.cluster.undecodable);
+  if (const auto& status = facts.cluster.status) {
+    out += waits_of(*status, options);
+    out += certificates_of(*status, options);
+  }
+  out += events_of(facts, options);
+  for (const auto& what : facts.unknown)
+    out += fmt::format("\n  {} {}\n", options.paint(Mark::kWarning, "not known:"), what);
+  return out;
+}
+
+std::string render_fleet(std::span<const ListedCluster> clusters, const PageOptions& options) {
+  std::vector<std::string> head{"NAMESPACE", "NAME", "READY", "VERSION", "AGE", "HEALTH"};
+  if (options.wide) head.insert(head.end() - 1, {"LEADER", "CLUSTER ID"});
+  Table table(std::move(head));
+  for (const auto& [text, cluster] : clusters) {
+    const auto& status = cluster.status;
+    const auto health = health_of(cluster);
+    std::vector<Table::Cell> row{
+        cluster.meta.key.ns, cluster.meta.key.name, status ? status->ready : "",
+        status && status->version.current ? status->version.current->text() : "",
+        age_of(cluster.meta, options.now)};
+    if (options.wide) {
+      row.emplace_back(status ? status->leader.value_or("") : "");
+      row.emplace_back(status && status->cluster_id ? status->cluster_id->text() : "");
+    }
+    row.emplace_back(health.text, health.mark);
+    table.add(std::move(row));
+  }
+  return table.render(options.paint);
+}
+
+}  // namespace quorate::cli
