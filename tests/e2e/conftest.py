@@ -1,5 +1,6 @@
 """What every test has: a place to run on, Quorate installed there, a namespace of its own, and a cluster's handle in it."""
 import os
+import pathlib
 import re
 import subprocess
 
@@ -8,8 +9,6 @@ import pytest
 from e2elib.faults import Rig, root
 from e2elib.kube import Cluster, Kube
 from e2elib.waiting import Stopwatch, eventually
-
-image = os.environ.get("QUORATE_IMAGE", "localhost/quorate:dev")
 
 
 def pytest_addoption(parser):
@@ -22,13 +21,23 @@ def pytest_collection_modifyitems(config, items):
         for item in items:
             if item.get_closest_marker("kube_only") or item.get_closest_marker("node_fault"):
                 item.add_marker(pytest.mark.skip(reason="only a real Kubernetes can show it"))
+    items.sort(key=lambda item: bool(item.get_closest_marker("last")))  # otherwise as they stand
 
 
 def pytest_terminal_summary(terminalreporter):
+    write_totals(terminalreporter.stats)
     if Stopwatch.notes:
         terminalreporter.section("how long it took")
         for what, seconds in Stopwatch.notes:
             terminalreporter.write_line(f"{seconds:8.1f} s  {what}")
+
+
+def write_totals(stats):
+    """For scripts/test-kube: passed, failed, skipped. What is known to fail counts as skipped, never as passed."""
+    def count(*kinds):
+        return sum(len(stats.get(kind, [])) for kind in kinds)
+    if path := os.environ.get("QUORATE_TOTALS"):
+        pathlib.Path(path).write_text(f"{count('passed')} {count('failed', 'error', 'xpassed')} {count('skipped', 'xfailed')}\n")
 
 
 @pytest.fixture(scope="session")
@@ -51,9 +60,9 @@ def quorate(pytestconfig):
 
 
 @pytest.fixture(scope="session")
-def installed(kube, quorate):
-    """Installed as people do it: quorate manifests | kubectl apply -f -"""
-    kube.kubectl("apply", "-f", "-", input=quorate("manifests", f"--image={image}"))
+def installed(kube):
+    """Installed as people do it; nodes have the image under the name that it is shipped with."""
+    kube.kubectl("apply", "-k", root / "deploy/kustomize")
     kube.wait_for_operator()
 
 

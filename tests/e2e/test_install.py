@@ -44,6 +44,7 @@ def assert_same(got, wanted):
         assert got[key] == wanted[key], key
 
 
+@pytest.mark.quick
 def test_kustomize_gives_what_manifests_print(quorate):
     built = subprocess.run([f"{part('kubectl')}/kubectl", "kustomize", root / "deploy/kustomize"], check=True, capture_output=True, text=True)
     assert_same(objects(built.stdout), objects(quorate("manifests")))
@@ -73,6 +74,8 @@ def test_helm_keeps_kinds_on_uninstall():
 
 
 @pytest.mark.kube_only
+@pytest.mark.quick
+@pytest.mark.last
 def test_operator_runs_under_its_own_rights(cluster, rig, quorate):
     """Everything that it did since the start of the suite was allowed, and named by its rules; and a quiet cluster costs no write."""
     cluster.create(replicas=3).wait_until_settled(3)
@@ -98,7 +101,7 @@ def test_uninstalled_operator_leaves_clusters_running_and_comes_back(cluster, qu
     cluster.create(replicas=3).wait_until_settled(3)
     pods = {name: pod.metadata.uid for name, pod in cluster.pods.items()}
     Etcd.through_service(cluster).put("/k", "v")
-    manifests = quorate("manifests", "--only", "operator", f"--image={os.environ.get('QUORATE_IMAGE', 'localhost/quorate:dev')}")
+    manifests = quorate("manifests", "--only", "operator")
     cluster.kube.kubectl("delete", "--wait=true", "-f", "-", input=manifests)
     eventually("no operator runs", lambda: (not cluster.kube.core.list_namespaced_pod("quorate-system").items, None), 60)
     assert Etcd.through_service(cluster).read_prefix("/k") == {"/k": "v"}

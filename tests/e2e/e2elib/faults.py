@@ -13,5 +13,9 @@ class Rig:
         return done.stdout
 
     @property
+    def folder(self):
+        return pathlib.Path(os.environ.get("QUORATE_RIG_DIR", "/srv/quorate-rig")) / os.environ["QUORATE_RIG"]
+
+    @property
     def audit_log(self):
-        return pathlib.Path(os.environ.get("QUORATE_RIG_DIR", "/srv/quorate-rig")) / os.environ["QUORATE_RIG"] / "logs/audit.log"
+        return self.folder / "logs/audit.log"
