@@ -68,11 +68,11 @@ def installed(kube):
 
 @pytest.fixture
 def namespace(kube, request):
-    """Named after the test; removed after a test that passed, kept for a look after one that did not."""
+    """Named after the test, and removed after it. KEEP=1 keeps those of tests that failed, for a look; they may be in the way of others."""
     name = re.sub("[^a-z0-9]+", "-", request.node.name.lower()).strip("-")[:56].strip("-") + f"-{os.urandom(3).hex()}"
     kube.make_namespace(name)
     yield name
-    if not getattr(request.node, "failed", False):
+    if not (getattr(request.node, "failed", False) and os.environ.get("KEEP")):
         kube.core.delete_namespace(name)
 
 
@@ -106,6 +106,20 @@ def pytest_runtest_makereport(item, call):
     report = yield
     if report.failed:
         item.failed = True
-        if "cluster" in getattr(item, "funcargs", {}):
-            report.sections.append(("the cluster", item.funcargs["cluster"].describe()))
+        for title, text in last_words(getattr(item, "funcargs", {})):
+            report.sections.append((title, text))
     return report
+
+
+def last_words(fixtures):
+    """What a failure should tell, before everything is gone."""
+    kube, cluster = fixtures.get("kube"), fixtures.get("cluster")
+    if not kube:
+        return
+    if cluster and not getattr(cluster, "told", False):
+        cluster.told = True  # once, though the teardown may fail as well
+        yield "the cluster", cluster.describe()
+        for pod in cluster.pods:
+            yield f"etcd of {pod}", kube.kubectl("-n", cluster.namespace, "logs", pod, "-c", "etcd", "--tail=15", check=False).stdout
+        for pod in kube.kubectl("-n", "quorate-system", "get", "pods", "-o", "name", check=False).stdout.split():
+            yield f"operator {pod}", kube.kubectl("-n", "quorate-system", "logs", pod, "--tail=40", check=False).stdout

@@ -3,7 +3,7 @@ import concurrent.futures
 
 import pytest
 
-from e2elib.acts import assert_members_agree, follower, is_replaced, member_ids, restart_etcd
+from e2elib.acts import assert_members_agree, follower, is_replaced, member_ids, restart_etcd, restarts
 from e2elib.etcd import Etcd
 from e2elib.waiting import Stopwatch, eventually
 from e2elib.writer import Writer
@@ -70,11 +70,12 @@ def test_node_that_stays_away_is_replaced_after_its_time(cluster, rig):
 def test_power_cut_of_all_nodes(cluster, rig):
     cluster.create(replicas=3).wait_until_settled(3)
     Etcd.through_service(cluster).put("/k", "before")
-    before = member_ids(cluster)
+    before, counts = member_ids(cluster), restarts(cluster)
     nodes = sorted(cluster.kube.nodes_ready())
     rig("power-cut", *nodes)
     with Stopwatch("all nodes back to three ready"):
         rig("reboot", *nodes)
+        eventually("every container was started again", lambda: (all(now > counts[name] for name, now in restarts(cluster).items()), cluster.describe()), 240)
         cluster.wait_until_settled(3, 240)
     assert member_ids(cluster) == before
     assert Etcd.through_service(cluster).read_prefix("/k") == {"/k": "before"}

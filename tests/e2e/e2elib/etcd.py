@@ -50,7 +50,7 @@ class Etcd:
             except Unavailable as problem:
                 return False, str(problem)
         etcd = cls(cluster)
-        eventually(f"the Service {cluster.name} serves", look, 30)
+        eventually(f"the Service {cluster.name} serves", look, 90)
         return etcd
 
     def host(self, member=None):
