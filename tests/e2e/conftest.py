@@ -85,9 +85,9 @@ def cluster(installed, kube, namespace):
 def all_nodes_are_there(request):
     """Faults of nodes end with the test that made them, also when it fails."""
     yield
-    if not request.node.get_closest_marker("node_fault"):
+    if "rig" not in request.fixturenames or not (rig := request.getfixturevalue("rig")).has_hurt_nodes:
         return
-    rig, kube = request.getfixturevalue("rig"), request.getfixturevalue("kube")
+    kube = request.getfixturevalue("kube")
     running = {line.split(":")[0]: "runs" in line for line in rig("status").splitlines()}
     for node in (n for n in running if n != "fabric"):
         rig("resume", node, check=False)
@@ -98,7 +98,8 @@ def all_nodes_are_there(request):
         for program in ("kubelet", "containerd"):
             rig("start", node, program)
         rig("uncordon", node, check=False)
-    eventually("all nodes are ready", lambda: (set(kube.nodes_ready().values()) == {"True"}, kube.nodes_ready()), 60)
+    rig.has_hurt_nodes = False
+    eventually("all nodes are ready", lambda: (set(kube.nodes_ready().values()) == {"True"}, kube.nodes_ready()), 120)
 
 
 @pytest.hookimpl(wrapper=True)

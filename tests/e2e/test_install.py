@@ -1,6 +1,7 @@
 """Installed by manifests, by kustomize and by Helm: the same objects. Under its own rights, and no others."""
 import json
 import os
+import re
 import subprocess
 
 import pytest
@@ -110,6 +111,38 @@ def test_uninstalled_operator_leaves_clusters_running_and_comes_back(cluster, qu
     cluster.patch(replicas=5)
     cluster.wait_until_settled(5, 180)
     assert {name: pod.metadata.uid for name, pod in cluster.pods.items() if name in pods} == pods
+
+
+@pytest.mark.kube_only
+def test_commands_of_the_install_page(installed, kube, pytestconfig):
+    """As they are written, from top to bottom: installed, upgraded with itself, uninstalled; the kinds stay."""
+    script = "\n".join(re.findall(r"^```sh\n(.*?)^```", (root / "docs/install.md").read_text(), re.M | re.S))
+    program = os.path.dirname(pytestconfig.getoption("--quorate"))
+    try:
+        done = subprocess.run(["bash", "-euo", "pipefail", "-c", script], capture_output=True, text=True, timeout=300, cwd=root,
+                              env={**os.environ, "PATH": f"{program}:{os.environ['PATH']}"})
+        assert done.returncode == 0, done.stderr
+        assert kube.kubectl("-n", "quorate-system", "get", "deployments", "-o", "name").stdout == ""
+        assert "etcdclusters.quorate.io" in kube.kubectl("get", "crds", "-o", "name").stdout
+    finally:
+        kube.kubectl("apply", "-k", root / "deploy/kustomize")
+        kube.wait_for_operator(180)
+
+
+@pytest.mark.kube_only
+def test_helm_installs_upgrades_and_uninstalls(installed, kube, namespace):
+    """A second operator, for one namespace alone, beside the first; the kinds are the first one's."""
+    def run(*words):
+        done = subprocess.run([f"{part('helm')}/helm", *words, "--namespace", namespace], capture_output=True, text=True, timeout=240)
+        assert done.returncode == 0, done.stderr
+    values = ["--set", f"crds.install=false,watchNamespace={namespace}", "--wait", "--timeout", "180s"]
+    run("install", "quorate", str(root / "deploy/helm/quorate"), *values)
+    assert len(kube.core.list_namespaced_pod(namespace).items) == 2
+    run("upgrade", "quorate", str(root / "deploy/helm/quorate"), *values, "--set", "replicas=1")
+    eventually("one is left", lambda: (len(kube.core.list_namespaced_pod(namespace).items) == 1, None), 90)
+    run("uninstall", "quorate", "--wait")
+    left = kube.kubectl("-n", namespace, "get", "deployments,roles,rolebindings,serviceaccounts,poddisruptionbudgets", "-o", "name").stdout.split()
+    assert left == ["serviceaccount/default"]
 
 
 def test_image_is_the_same_from_the_same_programs(tmp_path):
