@@ -130,6 +130,31 @@ def test_commands_of_the_install_page(installed, kube, pytestconfig):
 
 
 @pytest.mark.kube_only
+def test_admission_policy_keeps_hands_off_records_and_claims(cluster, quorate):
+    """Not even an administrator deletes them by mistake; the operator, the garbage collector and the namespace controller still do."""
+    kube = cluster.kube
+    policy = [o for o in objects(quorate("manifests", "--admission-policy")).values() if "AdmissionPolicy" in o["kind"]]
+    assert len(policy) == 2
+    kube.kubectl("apply", "-f", "-", input=yaml.safe_dump_all(policy))
+    try:
+        cluster.create(replicas=3, storage={"claim": {}, "retention": {"whenDeleted": "Delete"}}).wait_until_settled(3)
+
+        def denied(kind, name):
+            done = kube.kubectl("-n", cluster.namespace, "delete", kind, name, "--dry-run=server", check=False)
+            return done.returncode != 0 and "by the operator alone" in done.stderr, done.stderr
+        for kind, name in (("pvc", "data-c-0"), ("etcdmember", "c-0")):
+            eventually(f"{kind} cannot be deleted", lambda: denied(kind, name), 60)  # the API server takes a policy up after a moment
+        cluster.patch(replicas=1)
+        cluster.wait_until_settled(1, 180)
+        eventually("the operator has deleted claims", lambda: (len(cluster.claims) == 1, sorted(cluster.claims)), 60)
+        cluster.delete()
+        cluster.wait_until_gone()
+        eventually("the garbage collector has deleted the last", lambda: (not cluster.claims, sorted(cluster.claims)), 60)
+    finally:
+        kube.kubectl("delete", "-f", "-", input=yaml.safe_dump_all(policy))
+
+
+@pytest.mark.kube_only
 def test_helm_installs_upgrades_and_uninstalls(installed, kube, namespace):
     """A second operator, for one namespace alone, beside the first; the kinds are the first one's."""
     def run(*words):

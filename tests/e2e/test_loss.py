@@ -135,16 +135,49 @@ def test_quiet_cluster_with_a_long_log_grows(cluster):
     cluster.wait_until_settled(3, 90)
 
 
-def test_rolled_back_volume_is_noticed(cluster, rig):
-    """A volume that was put back to an older copy of itself may hold votes that were never cast: such a member must not run on."""
-    cluster.create(replicas=3).wait_until_settled(3)
-    victim = follower(cluster)
+def put_back_older_copy(rig, cluster, writer, victim):
+    """Saves the volume, waits until much is written; returns what puts the old copy back under the running member and restarts it."""
     claim = f"{cluster.namespace}/data-{victim}"
     rig("volume", "save", claim, "old")
-    with Writer(cluster) as writer:
-        eventually("much is written since", lambda: (len(writer.acknowledged) > 200, len(writer.acknowledged)), 60)
+    written = len(writer.acknowledged)
+    eventually("much is written since", lambda: (len(writer.acknowledged) > written + 200, len(writer.acknowledged)), 120)
+
+    def put_back():
         rig("volume", "rollback", claim, "old")
         restart_etcd(rig, cluster, victim)
-        eventually("it is settled again", lambda: cluster.is_settled(3), 180)
+    return put_back
+
+
+def test_volume_put_back_below_its_floor_is_refused_and_the_member_replaced(cluster, rig):
+    """An older copy may lack votes and entries that its member gave its word for. How far its log went is noted when its Pod is made anew."""
+    cluster.create(replicas=3).wait_until_settled(3)
+    victim, before = follower(cluster), member_ids(cluster)
+    with Writer(cluster) as writer:
+        put_back = put_back_older_copy(rig, cluster, writer, victim)
+        uid = cluster.pods[victim].metadata.uid
+        cluster.kube.core.delete_namespaced_pod(victim, cluster.namespace)
+
+        def floor():
+            pod = cluster.pods.get(victim)
+            noted = int((pod.metadata.annotations or {}).get("quorate.io/raft-floor", 0)) if pod and pod.metadata.uid != uid else 0
+            return noted > 100 and cluster.is_settled(3)[0], f"floor {noted}; {cluster.describe()}"
+        eventually("how far it went is noted", floor, 120)
+        put_back()
+        eventually(f"{victim} is replaced", lambda: is_replaced(cluster, victim, before[victim]), 180)
+    writer.check(at_least=200)
+    assert_members_agree(cluster)
+
+
+def test_volume_put_back_above_its_floor_is_told_and_replaced_on_a_persons_word(cluster, rig):
+    """Only a moment older: the guard cannot know it, etcd itself refuses to go on. Nobody but a person may say that the data is worth nothing."""
+    cluster.create(replicas=3).wait_until_settled(3)
+    victim, before = follower(cluster), member_ids(cluster)
+    with Writer(cluster) as writer:
+        put_back_older_copy(rig, cluster, writer, victim)()
+        eventually("status tells how etcd ends", lambda: ("EtcdExits" in str(cluster.status.get("waiting")), cluster.describe()), 120)
+        assert victim in member_ids(cluster)
+        cluster.kube.core.delete_namespaced_persistent_volume_claim(f"data-{victim}", cluster.namespace)
+        cluster.kube.core.delete_namespaced_pod(victim, cluster.namespace)
+        eventually(f"{victim} is replaced", lambda: is_replaced(cluster, victim, before[victim]), 180)
     writer.check(at_least=200)
     assert_members_agree(cluster)
