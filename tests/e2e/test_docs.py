@@ -10,7 +10,8 @@ from e2elib.etcd import Etcd
 from e2elib.faults import root
 from e2elib.kube import Cluster
 
-pages = ["docs/troubleshooting.md", "docs/rbac.md", "docs/production.md", *sorted(f"docs/runbooks/{p.name}" for p in (root / "docs/runbooks").glob("Quorate*.md"))]
+pages = ["docs/troubleshooting.md", "docs/rbac.md", *sorted(f"docs/runbooks/{p.name}" for p in (root / "docs/runbooks").glob("Quorate*.md")),
+         "docs/production.md"]  # the last deletes a Pod
 
 
 def commands(page):

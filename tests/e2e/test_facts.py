@@ -27,8 +27,7 @@ def test_apply_brings_a_deleted_claim_back_empty_unless_it_names_the_uid(kube, n
 
 def test_a_pods_spec_cannot_be_applied_anew_but_for_its_image(cluster):
     cluster.create(replicas=1).wait_until_settled(1)
-    done = cluster.kube.kubectl("-n", cluster.namespace, "patch", "pod", "c-0", "--type=merge", "-p", '{"spec":{"terminationGracePeriodSeconds":1,'
-                                '"priorityClassName":"system-cluster-critical"}}', check=False)
+    done = cluster.kube.kubectl("-n", cluster.namespace, "patch", "pod", "c-0", "--type=merge", "-p", '{"spec":{"restartPolicy":"Never"}}', check=False)
     assert done.returncode != 0 and "may not change fields other than" in done.stderr
 
 
