@@ -88,16 +88,7 @@ def all_nodes_are_there(request):
     if "rig" not in request.fixturenames or not (rig := request.getfixturevalue("rig")).has_hurt_nodes:
         return
     kube = request.getfixturevalue("kube")
-    running = {line.split(":")[0]: "runs" in line for line in rig("status").splitlines()}
-    for node in (n for n in running if n != "fabric"):
-        rig("resume", node, check=False)
-        if running[node]:
-            rig("heal", node)
-        else:
-            rig("reboot", node)
-        for program in ("kubelet", "containerd"):
-            rig("start", node, program)
-        rig("uncordon", node, check=False)
+    rig("mend")
     rig.has_hurt_nodes = False
     eventually("all nodes are ready", lambda: (set(kube.nodes_ready().values()) == {"True"}, kube.nodes_ready()), 120)
 
