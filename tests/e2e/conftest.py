@@ -93,6 +93,12 @@ def all_nodes_are_there(request):
     eventually("all nodes are ready", lambda: (set(kube.nodes_ready().values()) == {"True"}, kube.nodes_ready()), 120)
 
 
+def pytest_runtest_logreport(report):
+    """A run is long: a failure is told when it happens, and again at the end."""
+    if report.failed:
+        print(f"\n{report.longreprtext}\n", flush=True)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
     report = yield

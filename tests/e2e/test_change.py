@@ -44,14 +44,18 @@ def test_resources_are_rolled_out(cluster):
     roll(cluster, lambda pod: pod.spec.containers[0].resources.requests["memory"] == "160Mi", resources={"requests": {"memory": "160Mi"}})
 
 
-def test_pod_template_is_rolled_out_and_cannot_take_over(cluster):
+def test_pod_template_is_taken_up_and_cannot_take_over(cluster):
+    """Metadata reaches Pods as they are; a change of their shape restarts them; more rights are refused, and nobody is touched for that."""
     cluster.create(replicas=3).wait_until_settled(3)
-    roll(cluster, lambda pod: (pod.metadata.annotations or {}).get("team") == "blue", podTemplate={"metadata": {"annotations": {"team": "blue"}}})
     uids = pod_uids(cluster)
-    done = cluster.kube.kubectl("-n", cluster.namespace, "patch", "etcd", "c", "--type=merge", "-p",
-                                '{"spec":{"podTemplate":{"spec":{"containers":[{"name":"etcd","securityContext":{"privileged":true}}]}}}}', check=False)
+    cluster.patch(podTemplate={"metadata": {"annotations": {"team": "blue"}}})
+    eventually("every Pod has it", lambda: (all((pod.metadata.annotations or {}).get("team") == "blue" for pod in cluster.pods.values()), None), 60)
+    assert pod_uids(cluster) == uids
+    roll(cluster, lambda pod: pod.spec.termination_grace_period_seconds == 45, podTemplate={"spec": {"terminationGracePeriodSeconds": 45}})
+    uids = pod_uids(cluster)
+    done = cluster.kube.kubectl("-n", cluster.namespace, "patch", "etcd", "c", "--type=merge", "-p", '{"spec":{"podTemplate":{"spec":{"hostNetwork":true}}}}', check=False)
     if done.returncode == 0:
-        eventually("status says what is wrong", lambda: ("rivilege" in str(cluster.status), cluster.describe()), 30)
+        eventually("status says what is wrong", lambda: ("podTemplate.spec.hostNetwork" in str(cluster.status), cluster.describe()), 30)
     assert pod_uids(cluster) == uids
 
 
