@@ -32,10 +32,10 @@ parts: bootstrap ## build all real parts: etcd 3.5 to 3.7, kube-apiserver and it
 parts-demo: bootstrap
 	@tests/parts/build etcd-3.6.16 kube
 
-# ---- real Kubernetes (docs/rig.md): needs root. RIG=name for a second one beside the first. ----
+# ---- real Kubernetes (tests/rig/README.md): needs root. RIG=name for a second one beside the first. ----
 export QUORATE_RIG = $(or $(RIG),default)
 NODES ?= 3
-.PHONY: image kube-up kube-down kube-shell test-kube
+.PHONY: image kube-up kube-down kube-shell test-kube bench-kube
 image: release ## the container image, build/image/quorate.tar, without pulling anything
 	@scripts/image
 kube-up: bootstrap-kube parts-kube ## start a real Kubernetes of NODES nodes (default 3) on this machine
@@ -44,13 +44,15 @@ kube-down: ## end it; nothing is left
 	@tests/rig/rig down
 kube-shell: ## a shell in it, with kubectl and etcdctl
 	@tests/rig/rig shell
-test-kube: bootstrap-kube parts-kube image ## end-to-end tests on a real Kubernetes of their own; ARGS="-k scale"
+test-kube: bootstrap-kube parts-kube release ## end-to-end tests on a real Kubernetes of their own; ARGS="-k scale", ARGS=--quick
 	@scripts/test-kube $(ARGS)
+bench-kube: bootstrap-kube parts-kube release ## Quorate on a real Kubernetes beside other operators (bench/kube)
+	@scripts/bench-kube $(ARGS)
 .PHONY: bootstrap-kube parts-kube
 bootstrap-kube: bootstrap
 	@scripts/bootstrap --kube
 parts-kube: bootstrap
-	@tests/parts/build etcd-3.6.16 kube node
+	@tests/parts/build etcd-3.6.16 etcd-3.6.15 kube node helm
 
 .PHONY: sim
 sim: bootstrap ## the operator in a simulated world (docs/simulator.md): ARGS="--scenario form --seeds 1000"
@@ -69,13 +71,15 @@ fresh: ## make demo in a Debian 12 root that has nothing but make and git (needs
 fuzz: bootstrap ## run every fuzzer for SECONDS_EACH seconds (default 60)
 	@scripts/fuzz --seconds $${SECONDS_EACH:-60}
 
-.PHONY: tidy format lint manifests
+.PHONY: tidy format lint manifests dashboards
+dashboards: ## write deploy/grafana anew
+	@scripts/dashboards
 tidy: bootstrap ## clang-tidy over src/
 	@scripts/tidy
 format: bootstrap ## clang-format over the sources
 	@git ls-files '*.h' '*.cc' | xargs clang-format-16 -i
-lint: ## layers, style rules, format: what the first stage of `make test` checks
-	@scripts/check-layers && scripts/lint && scripts/check-format
+lint: ## layers, style rules, format, and whether metrics, alerts and pages agree
+	@scripts/check-layers && scripts/lint && scripts/check-format && scripts/check-docs && { scripts/check-monitoring || [[ $$? == 2 ]]; }
 manifests: bootstrap ## generate deploy/crds, deploy/kustomize and docs/reference.md from src/api
 	@scripts/manifests
 

@@ -1,5 +1,6 @@
 """What every test has: a place to run on, Quorate installed there, a namespace of its own, and a cluster's handle in it."""
 import os
+import pathlib
 import re
 import subprocess
 
@@ -8,8 +9,6 @@ import pytest
 from e2elib.faults import Rig, root
 from e2elib.kube import Cluster, Kube
 from e2elib.waiting import Stopwatch, eventually
-
-image = os.environ.get("QUORATE_IMAGE", "localhost/quorate:dev")
 
 
 def pytest_addoption(parser):
@@ -22,13 +21,23 @@ def pytest_collection_modifyitems(config, items):
         for item in items:
             if item.get_closest_marker("kube_only") or item.get_closest_marker("node_fault"):
                 item.add_marker(pytest.mark.skip(reason="only a real Kubernetes can show it"))
+    items.sort(key=lambda item: bool(item.get_closest_marker("last")))  # otherwise as they stand
 
 
 def pytest_terminal_summary(terminalreporter):
+    write_totals(terminalreporter.stats)
     if Stopwatch.notes:
         terminalreporter.section("how long it took")
         for what, seconds in Stopwatch.notes:
             terminalreporter.write_line(f"{seconds:8.1f} s  {what}")
+
+
+def write_totals(stats):
+    """For scripts/test-kube: passed, failed, skipped. What is known to fail counts as skipped, never as passed."""
+    def count(*kinds):
+        return sum(len(stats.get(kind, [])) for kind in kinds)
+    if path := os.environ.get("QUORATE_TOTALS"):
+        pathlib.Path(path).write_text(f"{count('passed')} {count('failed', 'error', 'xpassed')} {count('skipped', 'xfailed')}\n")
 
 
 @pytest.fixture(scope="session")
@@ -51,19 +60,19 @@ def quorate(pytestconfig):
 
 
 @pytest.fixture(scope="session")
-def installed(kube, quorate):
-    """Installed as people do it: quorate manifests | kubectl apply -f -"""
-    kube.kubectl("apply", "-f", "-", input=quorate("manifests", f"--image={image}"))
+def installed(kube):
+    """Installed as people do it; nodes have the image under the name that it is shipped with."""
+    kube.kubectl("apply", "-k", root / "deploy/kustomize")
     kube.wait_for_operator()
 
 
 @pytest.fixture
 def namespace(kube, request):
-    """Named after the test; removed after a test that passed, kept for a look after one that did not."""
+    """Named after the test, and removed after it. KEEP=1 keeps those of tests that failed, for a look; they may be in the way of others."""
     name = re.sub("[^a-z0-9]+", "-", request.node.name.lower()).strip("-")[:56].strip("-") + f"-{os.urandom(3).hex()}"
     kube.make_namespace(name)
     yield name
-    if not getattr(request.node, "failed", False):
+    if not (getattr(request.node, "failed", False) and os.environ.get("KEEP")):
         kube.core.delete_namespace(name)
 
 
@@ -76,20 +85,18 @@ def cluster(installed, kube, namespace):
 def all_nodes_are_there(request):
     """Faults of nodes end with the test that made them, also when it fails."""
     yield
-    if not request.node.get_closest_marker("node_fault"):
+    if "rig" not in request.fixturenames or not (rig := request.getfixturevalue("rig")).has_hurt_nodes:
         return
-    rig, kube = request.getfixturevalue("rig"), request.getfixturevalue("kube")
-    running = {line.split(":")[0]: "runs" in line for line in rig("status").splitlines()}
-    for node in (n for n in running if n != "fabric"):
-        rig("resume", node, check=False)
-        if running[node]:
-            rig("heal", node)
-        else:
-            rig("reboot", node)
-        for program in ("kubelet", "containerd"):
-            rig("start", node, program)
-        rig("uncordon", node, check=False)
-    eventually("all nodes are ready", lambda: (set(kube.nodes_ready().values()) == {"True"}, kube.nodes_ready()), 60)
+    kube = request.getfixturevalue("kube")
+    rig("mend")
+    rig.has_hurt_nodes = False
+    eventually("all nodes are ready", lambda: (set(kube.nodes_ready().values()) == {"True"}, kube.nodes_ready()), 120)
+
+
+def pytest_runtest_logreport(report):
+    """A run is long: a failure is told when it happens, and again at the end."""
+    if report.failed:
+        print(f"\n{report.longreprtext}\n", flush=True)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -97,6 +104,20 @@ def pytest_runtest_makereport(item, call):
     report = yield
     if report.failed:
         item.failed = True
-        if "cluster" in getattr(item, "funcargs", {}):
-            report.sections.append(("the cluster", item.funcargs["cluster"].describe()))
+        for title, text in last_words(getattr(item, "funcargs", {})):
+            report.sections.append((title, text))
     return report
+
+
+def last_words(fixtures):
+    """What a failure should tell, before everything is gone."""
+    kube, cluster = fixtures.get("kube"), fixtures.get("cluster")
+    if not kube:
+        return
+    if cluster and not getattr(cluster, "told", False):
+        cluster.told = True  # once, though the teardown may fail as well
+        yield "the cluster", cluster.describe()
+        for pod in cluster.pods:
+            yield f"etcd of {pod}", kube.kubectl("-n", cluster.namespace, "logs", pod, "-c", "etcd", "--tail=15", check=False).stdout
+        for pod in kube.kubectl("-n", "quorate-system", "get", "pods", "-o", "name", check=False).stdout.split():
+            yield f"operator {pod}", kube.kubectl("-n", "quorate-system", "logs", pod, "--tail=40", check=False).stdout

@@ -1,6 +1,7 @@
 """Installed by manifests, by kustomize and by Helm: the same objects. Under its own rights, and no others."""
 import json
 import os
+import re
 import subprocess
 
 import pytest
@@ -44,6 +45,7 @@ def assert_same(got, wanted):
         assert got[key] == wanted[key], key
 
 
+@pytest.mark.quick
 def test_kustomize_gives_what_manifests_print(quorate):
     built = subprocess.run([f"{part('kubectl')}/kubectl", "kustomize", root / "deploy/kustomize"], check=True, capture_output=True, text=True)
     assert_same(objects(built.stdout), objects(quorate("manifests")))
@@ -73,6 +75,8 @@ def test_helm_keeps_kinds_on_uninstall():
 
 
 @pytest.mark.kube_only
+@pytest.mark.quick
+@pytest.mark.last
 def test_operator_runs_under_its_own_rights(cluster, rig, quorate):
     """Everything that it did since the start of the suite was allowed, and named by its rules; and a quiet cluster costs no write."""
     cluster.create(replicas=3).wait_until_settled(3)
@@ -98,7 +102,7 @@ def test_uninstalled_operator_leaves_clusters_running_and_comes_back(cluster, qu
     cluster.create(replicas=3).wait_until_settled(3)
     pods = {name: pod.metadata.uid for name, pod in cluster.pods.items()}
     Etcd.through_service(cluster).put("/k", "v")
-    manifests = quorate("manifests", "--only", "operator", f"--image={os.environ.get('QUORATE_IMAGE', 'localhost/quorate:dev')}")
+    manifests = quorate("manifests", "--only", "operator")
     cluster.kube.kubectl("delete", "--wait=true", "-f", "-", input=manifests)
     eventually("no operator runs", lambda: (not cluster.kube.core.list_namespaced_pod("quorate-system").items, None), 60)
     assert Etcd.through_service(cluster).read_prefix("/k") == {"/k": "v"}
@@ -107,6 +111,63 @@ def test_uninstalled_operator_leaves_clusters_running_and_comes_back(cluster, qu
     cluster.patch(replicas=5)
     cluster.wait_until_settled(5, 180)
     assert {name: pod.metadata.uid for name, pod in cluster.pods.items() if name in pods} == pods
+
+
+@pytest.mark.kube_only
+def test_commands_of_the_install_page(installed, kube, pytestconfig):
+    """As they are written, from top to bottom: installed, upgraded with itself, uninstalled; the kinds stay."""
+    script = "\n".join(re.findall(r"^```sh\n(.*?)^```", (root / "docs/install.md").read_text(), re.M | re.S))
+    program = os.path.dirname(pytestconfig.getoption("--quorate"))
+    try:
+        done = subprocess.run(["bash", "-euo", "pipefail", "-c", script], capture_output=True, text=True, timeout=300, cwd=root,
+                              env={**os.environ, "PATH": f"{program}:{os.environ['PATH']}"})
+        assert done.returncode == 0, done.stderr
+        assert kube.kubectl("-n", "quorate-system", "get", "deployments", "-o", "name").stdout == ""
+        assert "etcdclusters.quorate.io" in kube.kubectl("get", "crds", "-o", "name").stdout
+    finally:
+        kube.kubectl("apply", "-k", root / "deploy/kustomize")
+        kube.wait_for_operator(180)
+
+
+@pytest.mark.kube_only
+def test_admission_policy_keeps_hands_off_records_and_claims(cluster, quorate):
+    """Not even an administrator deletes them by mistake; the operator, the garbage collector and the namespace controller still do."""
+    kube = cluster.kube
+    policy = [o for o in objects(quorate("manifests", "--admission-policy")).values() if "AdmissionPolicy" in o["kind"]]
+    assert len(policy) == 2
+    kube.kubectl("apply", "-f", "-", input=yaml.safe_dump_all(policy))
+    try:
+        cluster.create(replicas=3, storage={"claim": {}, "retention": {"whenDeleted": "Delete"}}).wait_until_settled(3)
+
+        def denied(kind, name):
+            done = kube.kubectl("-n", cluster.namespace, "delete", kind, name, "--dry-run=server", check=False)
+            return done.returncode != 0 and "by the operator alone" in done.stderr, done.stderr
+        for kind, name in (("pvc", "data-c-0"), ("etcdmember", "c-0")):
+            eventually(f"{kind} cannot be deleted", lambda: denied(kind, name), 60)  # the API server takes a policy up after a moment
+        cluster.patch(replicas=1)
+        cluster.wait_until_settled(1, 180)
+        eventually("the operator has deleted claims", lambda: (len(cluster.claims) == 1, sorted(cluster.claims)), 60)
+        cluster.delete()
+        cluster.wait_until_gone()
+        eventually("the garbage collector has deleted the last", lambda: (not cluster.claims, sorted(cluster.claims)), 60)
+    finally:
+        kube.kubectl("delete", "-f", "-", input=yaml.safe_dump_all(policy))
+
+
+@pytest.mark.kube_only
+def test_helm_installs_upgrades_and_uninstalls(installed, kube, namespace):
+    """A second operator, for one namespace alone, beside the first; the kinds are the first one's."""
+    def run(*words):
+        done = subprocess.run([f"{part('helm')}/helm", *words, "--namespace", namespace], capture_output=True, text=True, timeout=240)
+        assert done.returncode == 0, done.stderr
+    values = ["--set", f"crds.install=false,watchNamespace={namespace}", "--wait", "--timeout", "180s"]
+    run("install", "quorate", str(root / "deploy/helm/quorate"), *values)
+    assert len(kube.core.list_namespaced_pod(namespace).items) == 2
+    run("upgrade", "quorate", str(root / "deploy/helm/quorate"), *values, "--set", "replicas=1")
+    eventually("one is left", lambda: (len(kube.core.list_namespaced_pod(namespace).items) == 1, None), 90)
+    run("uninstall", "quorate", "--wait")
+    left = kube.kubectl("-n", namespace, "get", "deployments,roles,rolebindings,serviceaccounts,poddisruptionbudgets", "-o", "name").stdout.split()
+    assert left == ["serviceaccount/default"]
 
 
 def test_image_is_the_same_from_the_same_programs(tmp_path):

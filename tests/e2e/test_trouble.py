@@ -106,6 +106,7 @@ def test_full_disk_of_one_member(cluster, rig):
     assert Etcd.through_service(cluster).members()[0] == before
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("spec, says", [
     ({"replicas": 101}, "replicas"), ({"replicas": -1}, "replicas"), ({"version": "latest"}, "version"), ({"version": "9.9.9"}, "version"),
     ({"storage": {"claim": {"size": "0"}}}, "size"), ({"nonsense": 1}, "nonsense"), ({"options": {"force-new-cluster": "true"}}, "options"),

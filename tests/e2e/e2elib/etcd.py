@@ -23,13 +23,19 @@ def decode(text):
 
 
 class Etcd:
-    """etcd's JSON gateway over TLS. One connection, made anew after any failure. Not for several threads."""
+    """etcd's JSON gateway, over TLS unless the cluster is declared plain. One connection, made anew after any failure. Not for several threads."""
 
     def __init__(self, cluster, timeout=10):
         self.cluster, self.timeout, self.connection = cluster, timeout, None
+        self.plain = cluster.object["spec"].get("tls", {}).get("client", {}).get("mode") == "Disabled"
         self.temporary = tempfile.TemporaryDirectory(prefix="quorate-e2e-")
         self.folder = pathlib.Path(self.temporary.name)
-        secret = cluster.kube.core.read_namespaced_secret(f"{cluster.name}-client-tls", cluster.namespace)
+        if not self.plain:
+            self.read_secret()
+
+    def read_secret(self):
+        """Takes up certificates as they are now: an application does it when its own are not taken any more."""
+        secret = self.cluster.kube.core.read_namespaced_secret(f"{self.cluster.name}-client-tls", self.cluster.namespace)
         for key, value in secret.data.items():
             (self.folder / key).write_bytes(base64.b64decode(value))
         self.context = ssl.create_default_context(cafile=self.folder / "ca.crt")
@@ -44,22 +50,28 @@ class Etcd:
             except Unavailable as problem:
                 return False, str(problem)
         etcd = cls(cluster)
-        eventually(f"the Service {cluster.name} serves", look, 30)
+        eventually(f"the Service {cluster.name} serves", look, 90)
         return etcd
 
     def host(self, member=None):
         service = f"{member}.{self.cluster.name}-peer" if member else self.cluster.name
         return f"{service}.{self.cluster.namespace}.svc"
 
+    def connect(self):
+        if self.plain:
+            return http.client.HTTPConnection(self.host(), 2379, timeout=self.timeout)
+        return http.client.HTTPSConnection(self.host(), 2379, context=self.context, timeout=self.timeout)
+
     def call(self, path, body):
         try:
-            if not self.connection:
-                self.connection = http.client.HTTPSConnection(self.host(), 2379, context=self.context, timeout=self.timeout)
+            self.connection = self.connection or self.connect()
             self.connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
             answer = self.connection.getresponse()
             text = answer.read().decode()
         except (OSError, http.client.HTTPException) as problem:
             self.close()
+            if isinstance(problem, ssl.SSLError):
+                self.read_secret()
             raise Unavailable(f"{type(problem).__name__}: {problem}") from None
         if answer.status != 200:
             self.close()
@@ -81,8 +93,9 @@ class Etcd:
         return {decode(kv["key"]): decode(kv.get("value", "")) for kv in found.get("kvs", [])}
 
     def etcdctl(self, *words, member=None, check=True):
-        flags = ["--endpoints", f"https://{self.host(member)}:2379", "--cacert", self.folder / "ca.crt", "--cert", self.folder / "tls.crt",
-                 "--key", self.folder / "tls.key", "--dial-timeout", "5s", "--command-timeout", "15s"]
+        flags = ["--endpoints", f"{'http' if self.plain else 'https'}://{self.host(member)}:2379", "--dial-timeout", "5s", "--command-timeout", "15s"]
+        if not self.plain:
+            flags += ["--cacert", self.folder / "ca.crt", "--cert", self.folder / "tls.crt", "--key", self.folder / "tls.key"]
         done = subprocess.run(["etcdctl", *map(str, flags), *map(str, words)], capture_output=True, text=True, timeout=60)
         assert not check or done.returncode == 0, f"etcdctl {' '.join(map(str, words))}: {done.stderr.strip()}"
         return done
