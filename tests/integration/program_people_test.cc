@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "api/crd.h"
 #include "json/document.h"
 #include "tests/support/kube_fixture.h"
@@ -147,6 +149,28 @@ TEST_F(People, SeeHowAClusterIs) {
   EXPECT_EQ(json::text_or(*document, "/metadata/name", ""), "db");
   EXPECT_THAT(done({"status", "db", "-o", "yaml"}), HasSubstr("kind: EtcdCluster"));
   EXPECT_THAT(done({"status", "-o", "yaml"}), HasSubstr("kind: List"));
+}
+
+// What bash offers after these words; the last one is being typed.
+TEST_F(People, HaveTheirWordsCompleted) {
+  done({"create", "db"});
+  const auto offered = [&](const std::string& typed) {
+    support::Command command;
+    command.argv = {"bash",
+                    "-c",
+                    "PATH=$1:$PATH; source <(quorate completion bash); COMP_WORDS=($2 \"$3\");"
+                    "COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _quorate; echo \"${COMPREPLY[@]}\"",
+                    "bash",
+                    QUORATE_BINARY_DIR,
+                    typed.substr(0, typed.rfind(' ')),
+                    typed.substr(typed.rfind(' ') + 1)};
+    command.env = {{"KUBECONFIG", kube_->admin_kubeconfig().string()},
+                   {"PATH", std::getenv("PATH")}};
+    return support::run(command).out;
+  };
+  EXPECT_EQ(offered("quorate st"), "status\n");
+  EXPECT_EQ(offered("quorate scale --rep"), "--replicas\n");
+  EXPECT_EQ(offered("quorate why -n " + ns_ + " d"), "db\n");
 }
 
 }  // namespace

@@ -51,6 +51,11 @@ Task<Result<std::string>> fleet_page(Session& session, const Options& options) {
     for (auto& one : all) texts.push_back(std::move(one.text));
     co_return render_documents(texts, true, options.output);
   }
+  if (options.output == "name") {
+    std::string names;
+    for (const auto& one : all) names += one.cluster.meta.key.name + "\n";
+    co_return names;
+  }
   if (all.empty())
     co_return options.everywhere
         ? std::string("There is no EtcdCluster. quorate create NAME makes one.\n")
@@ -65,6 +70,7 @@ Task<Result<std::string>> status_page(Session& session, const Options& options) 
          co_await cli::gather(session.client, session.key(options.cluster), session.soon()));
   if (options.output == "json" || options.output == "yaml")
     co_return render_documents({facts.text}, false, options.output);
+  if (options.output == "name") co_return facts.key().name + "\n";
   co_return cli::render_status(facts, page_options(options, session.runtime));
 }
 
@@ -122,8 +128,8 @@ void add_status(CLI::App& app, int& exit_code) {
       "  quorate status db -o json | jq .status.conditions");
   command->add_option("cluster", options->cluster, "Name of an EtcdCluster; all if not given");
   command->add_flag("-A,--all-namespaces", options->everywhere, "Of all namespaces");
-  command->add_option("-o,--output", options->output, "table, wide, json or yaml")
-      ->check(CLI::IsMember({"table", "wide", "json", "yaml"}))
+  command->add_option("-o,--output", options->output, "table, wide, json, yaml or name")
+      ->check(CLI::IsMember({"table", "wide", "json", "yaml", "name"}))
       ->capture_default_str();
 }
 

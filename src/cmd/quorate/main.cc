@@ -43,6 +43,7 @@ int main(int argc, char** argv) {
   add_fabric(app, exit_code);
   add_node(app, exit_code);
   add_manifests(app, exit_code);
+  add_completion(app, exit_code);
   add_version(app, exit_code);
   try {
     app.parse(argc, argv);
