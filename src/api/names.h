@@ -81,10 +81,12 @@ inline constexpr std::string_view kAnnotationRendered = "quorate.io/rendered";
 inline constexpr std::string_view kAnnotationOwned = "quorate.io/owned";
 // The labels and annotations that were added at people's wish; see metadata.h.
 inline constexpr std::string_view kAnnotationAdded = "quorate.io/added";
-// On a Pod that was made for a volume that had never been in a Pod.
 // On a Pod whose image was changed in place: how often its container had restarted by then.
 inline constexpr std::string_view kAnnotationReimagedAt = "quorate.io/reimaged-at-restart";
+// On a Pod that was made for a volume that had never been in a Pod.
 inline constexpr std::string_view kAnnotationFirstPod = "quorate.io/first-pod";
+// In spec.podTemplate: another value makes every Pod anew. Other metadata follows without that.
+inline constexpr std::string_view kAnnotationRestartedAt = "kubectl.kubernetes.io/restartedAt";
 
 // ---- Ports ----
 

@@ -2,14 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "api/names.h"
 #include "json/timestamp.h"
 
 namespace quorate::cli {
 namespace {
-
-// The Pod template's annotation whose change makes every Pod anew: kubectl's own, so that both
-// ways of asking for it are one.
-constexpr std::string_view kRestartedAt = "kubectl.kubernetes.io/restartedAt";
 
 Error refuse(std::string message) { return Error(Code::kInvalid, std::move(message)); }
 
@@ -116,7 +113,8 @@ Result<Act> restart(const op::ClusterView& cluster, WallTime now) {
       cluster,
       fmt::format("restart the {} of {}, one after the other", members(spec->replicas), name),
       {{"podTemplate",
-        {{"metadata", {{"annotations", {{kRestartedAt, json::render_time(now)}}}}}}}});
+        {{"metadata",
+          {{"annotations", {{api::kAnnotationRestartedAt, json::render_time(now)}}}}}}}});
 }
 
 std::string fate_of_volumes(const op::ClusterView& cluster) {

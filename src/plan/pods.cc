@@ -94,6 +94,8 @@ std::string fingerprint(const PodShape& shape) {
     print.add(shape.empty_dir->size_limit ? shape.empty_dir->size_limit->text() : "");
   }
   print.add(shape.peer_tls).add(shape.client_tls);
+  if (const auto* asked = shape.pod_template.metadata.annotations.find(api::kAnnotationRestartedAt))
+    print.add(*asked);
   return fmt::format("{}-{}-{}-{}", shape.version.text(), print.text(),
                      Fingerprint().add(shape.image).text(), shape.trust);
 }

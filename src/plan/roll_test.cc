@@ -69,6 +69,20 @@ void expect_as_declared(World& world, int replicas) {
 
 // ---- The whole way ----
 
+// `quorate restart`: nothing else has changed, and each member is restarted once.
+TEST(Roll, RestartsEveryMemberOnceWhenThatIsAskedForAndNobodyForOtherMetadata) {
+  auto world = formed_of(3);
+  world.edit([](api::ClusterSpec& spec) { spec.pod_template.metadata.annotations.set("a", "b"); });
+  world.settle();
+  EXPECT_THAT(restarted(world), IsEmpty());
+  world.edit([](api::ClusterSpec& spec) {
+    spec.pod_template.metadata.annotations.set(api::kAnnotationRestartedAt, "2026-05-01T12:00:00Z");
+  });
+  world.settle();
+  EXPECT_THAT(restarted(world), SizeIs(3));
+  expect_as_declared(world, 3);
+}
+
 TEST(Roll, MakesPodsAnewOneAfterTheOtherAndTheLeaderLast) {
   auto world = formed_of(3);
   world.set_leader(Ordinal(1));

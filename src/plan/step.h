@@ -118,7 +118,7 @@ struct PodShape {
   api::ResourcesSpec resources;
   api::TextTable options;  // as declared; they are among the arguments
   api::PlacementSpec placement;
-  api::PodTemplate pod_template;     // its metadata is no part of the fingerprint
+  api::PodTemplate pod_template;     // of its metadata only restartedAt shapes a Pod
   std::optional<std::string> claim;  // by name; absent: emptyDir
   std::optional<api::EmptyDirStorage> empty_dir;
   bool peer_tls = true;
