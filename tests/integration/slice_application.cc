@@ -101,9 +101,18 @@ void Writer::write(int count) {
     const auto number = acknowledged_.size();
     const auto key = fmt::format("{}{:04}", prefix_, number);
     const auto value = fmt::format("value of {}", number);
+    const auto begun = application_.now();
     application_.put(key, value);
+    slowest_ = std::max<Duration>(slowest_, application_.now() - begun);
     acknowledged_[key] = value;
   }
+}
+
+Writer::~Writer() {
+  const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+  fmt::print("gap {}.{}: {} writes acknowledged, the slowest after {} ms\n",
+             test ? test->test_suite_name() : "", test ? test->name() : "", acknowledged_.size(),
+             std::chrono::duration_cast<std::chrono::milliseconds>(slowest_).count());
 }
 
 std::vector<std::string> Writer::find_lost() {

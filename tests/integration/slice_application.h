@@ -27,6 +27,7 @@ class Application {
   // Every key that begins with this, with its value, at one revision.
   std::map<std::string, std::string> get_all(const std::string& prefix);
   etcd::MemberList members();
+  [[nodiscard]] Monotonic now() const { return world_.runtime().clock->now(); }
   // The error of an attempt to read without a certificate of our own; empty if it was allowed.
   std::string read_without_certificate();
 
@@ -38,11 +39,12 @@ class Application {
 };
 
 // Clients as they come and go: they write one key after the other, whatever happens, and remember
-// what was acknowledged.
+// what was acknowledged. At the end a line tells the longest gap: how long the slowest write took.
 class Writer {
  public:
   explicit Writer(Application& application, std::string prefix)
       : application_(application), prefix_(std::move(prefix)) {}
+  ~Writer();
 
   void write(int count);
   // Acknowledged writes that cannot be read, or read otherwise.
@@ -52,6 +54,7 @@ class Writer {
   Application& application_;
   std::string prefix_;
   std::map<std::string, std::string> acknowledged_;
+  Duration slowest_{};
 };
 
 // The etcd process of a member; nothing if none runs. By the environment that the operator gave it,
