@@ -85,6 +85,25 @@ TEST(BuildPod, ArgumentsAndFixedEnvironmentCarryNoState) {
   EXPECT_NE(*json::find(a, "/metadata/annotations"), *json::find(b, "/metadata/annotations"));
 }
 
+// Whether it lives does not depend on quorum or on a long defragmentation; whether it is ready,
+// etcd says.
+TEST(BuildPod, IsProbedOnTheMetricsPort) {
+  const auto pod = build_pod(kOwner, pod_step());
+  const std::string at = "/spec/containers/0";
+  for (const char* probe : {"/startupProbe", "/livenessProbe"}) {
+    EXPECT_EQ(json::integer_at(pod, at + probe + "/tcpSocket/port").value(), api::kMetricsPort);
+    EXPECT_EQ(json::find(pod, at + probe + "/httpGet"), nullptr) << probe;
+  }
+  EXPECT_GE(json::integer_at(pod, at + "/startupProbe/periodSeconds").value() *
+                json::integer_at(pod, at + "/startupProbe/failureThreshold").value(),
+            600)
+      << "a large database takes long to open";
+  EXPECT_EQ(json::text_or(pod, at + "/readinessProbe/httpGet/path", ""), "/readyz");
+  EXPECT_EQ(json::integer_at(pod, at + "/readinessProbe/httpGet/port").value(), api::kMetricsPort);
+  EXPECT_EQ(json::text_or(pod, at + "/ports/2/name", ""), api::kMetricsPortName);
+  EXPECT_EQ(json::integer_at(pod, at + "/ports/2/containerPort").value(), api::kMetricsPort);
+}
+
 TEST(BuildPod, IsRestrictedAndHasNoToken) {
   auto pod = build_pod(kOwner, pod_step());
   EXPECT_EQ(*json::find(pod, "/spec/automountServiceAccountToken"), false);
