@@ -65,6 +65,7 @@ void Scheduler::note(const Change& change) {
   const auto* kind = &change.kind();
   if (kind == kinds().pods) {
     waiting_.erase(change.work());
+    if (change.deleted() || !is_waiting(change.object())) assumed_.erase(change.work());
     if (!change.deleted() && is_waiting(change.object())) {
       waiting_.insert(change.work());
       return mark(change.work());
@@ -79,12 +80,15 @@ void Scheduler::note(const Change& change) {
   for (const auto& work : waiting_) mark(work);
 }
 
-std::vector<Placed> Scheduler::placed_pods() {
+std::vector<Placed> Scheduler::placed_pods(const WorkKey& but) {
   std::vector<Placed> out;
   for (const auto& [key, record] : objects(*kinds().pods)) {
+    if (key == but.key) continue;
     auto pod = record->value();
-    if (node_of(pod).empty() || is_pod_finished(pod)) continue;
     std::string node(node_of(pod));
+    if (const auto assumed = assumed_.find({kinds().pods, key}); assumed != assumed_.end())
+      node = assumed->second;
+    if (node.empty() || is_pod_finished(pod)) continue;
     out.push_back({std::move(pod), std::move(node)});
   }
   return out;
@@ -245,7 +249,8 @@ void Scheduler::reconcile(const WorkKey& work) {
     return give_up(work, std::move(*pod),
                    fmt::format("0/{} nodes are available: {}.", nodes.size(), obstacle));
 
-  const auto placed = placed_pods();
+  assumed_.erase(work);
+  const auto placed = placed_pods(work);
   std::vector<json::Value> all;
   for (const auto& [key, record] : nodes) all.push_back(record->value());
   const Spread spread(*pod, all, placed);
@@ -266,6 +271,7 @@ void Scheduler::reconcile(const WorkKey& work) {
   }
   if (!best) return give_up(work, std::move(*pod), summary(nodes.size(), reasons));
   const auto& node = std::get<2>(*best);
+  assumed_[work] = node;
   if (!choose_for_claims(*pod, work.key.ns, node)) return;  // their binding marks the Pod again
   const json::Value binding{{"metadata", {{"name", work.key.name}, {"namespace", work.key.ns}}},
                             {"target", {{"kind", "Node"}, {"name", node}}}};

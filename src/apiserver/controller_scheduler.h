@@ -35,10 +35,12 @@ class Scheduler : public Controller {
   // True if all claims are bound; otherwise their volumes are asked for on the node.
   bool choose_for_claims(const json::Value& pod, const std::string& ns, const std::string& node);
   void give_up(const WorkKey& work, json::Value pod, const std::string& message);
-  std::vector<Placed> placed_pods();
+  // All but this one: those that have a node, and those that wait for their volumes on one.
+  std::vector<Placed> placed_pods(const WorkKey& but);
 
   std::set<WorkKey>
       waiting_;  // Pods without a node, so that a change of nodes need not look for them
+  std::map<WorkKey, std::string> assumed_;  // the node on which a Pod waits for its volumes
 };
 
 }  // namespace quorate::apiserver

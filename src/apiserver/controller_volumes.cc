@@ -68,8 +68,8 @@ json::Value make_reference(const json::Value& claim) {
 
 }  // namespace
 
-VolumeController::VolumeController(rt::Runtime runtime, Verbs& verbs)
-    : Controller(runtime, verbs, "persistentvolume-controller") {}
+VolumeController::VolumeController(rt::Runtime runtime, Verbs& verbs, bool provisions)
+    : Controller(runtime, verbs, "persistentvolume-controller"), provisions_(provisions) {}
 
 void VolumeController::note(const Change& change) {
   if (&change.kind() == kinds().claims) {
@@ -144,7 +144,7 @@ void VolumeController::reconcile_claim(const WorkKey& work, json::Value claim) {
     return;
   }
   auto volume = find_volume(claim);
-  if (!volume) volume = provision(claim);
+  if (!volume && provisions_) volume = provision(claim);
   if (volume) bind(work, std::move(claim), *volume);
 }
 
@@ -236,7 +236,7 @@ void VolumeController::keep_bound(const WorkKey& work, json::Value claim, json::
     change(work, claim);
     claim = *find(*work.kind, work.key);
   }
-  grow(claim, volume);
+  if (provisions_) grow(claim, volume);
   (void)json::put(claim, "/status/phase", "Bound");
   (void)json::put(claim, "/status/accessModes", *json::find(volume, "/spec/accessModes"));
   (void)json::put(claim, "/status/capacity/storage", *json::find(volume, "/spec/capacity/storage"));
@@ -279,7 +279,7 @@ void VolumeController::reconcile_volume(const WorkKey& work, json::Value volume)
   if (uid.empty()) return set_phase(work, std::move(volume), "Available");
   const bool goes = json::text_or(volume, "/spec/persistentVolumeReclaimPolicy", "") == "Delete";
   set_phase(work, std::move(volume), "Released");
-  if (goes) (void)verbs().remove(*work.kind, work.key);
+  if (goes && provisions_) (void)verbs().remove(*work.kind, work.key);
 }
 
 }  // namespace quorate::apiserver

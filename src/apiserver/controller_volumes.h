@@ -14,7 +14,9 @@ namespace quorate::apiserver {
 // at once gives volumes that can be attached anywhere.
 class VolumeController : public Controller {
  public:
-  VolumeController(rt::Runtime runtime, Verbs& verbs);
+  // `provisions`: it plays the provisioner of every class. Otherwise it binds alone, as in a
+  // cluster whose volumes are made, grown and deleted by a provisioner of their own.
+  VolumeController(rt::Runtime runtime, Verbs& verbs, bool provisions);
 
  private:
   void note(const Change& change) override;
@@ -31,6 +33,7 @@ class VolumeController : public Controller {
   Decoded class_of(const json::Value& object);
   void set_phase(const WorkKey& work, json::Value volume, std::string_view phase);
 
+  bool provisions_;
   std::set<WorkKey> pending_;  // claims without a volume
 };
 

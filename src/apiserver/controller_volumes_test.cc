@@ -5,6 +5,7 @@ namespace {
 
 class VolumeTest : public ControllersTest {
  protected:
+  explicit VolumeTest(Controllers::Options options = {}) : ControllersTest(options) {}
   void add_class(const char* name, const char* mode, bool grows = false,
                  const char* reclaim = "Delete") {
     create(*kinds().storage_classes, "",
@@ -127,6 +128,30 @@ TEST_F(VolumeTest, AClaimWhoseVolumeIsGoneIsLost) {
   merge(*kinds().volumes, "", volume, {{"metadata", {{"finalizers", nullptr}}}});
   settle();
   EXPECT_EQ(phase(*kinds().claims, "default", "c"), "Lost");
+}
+
+// Pods that wait for their volumes count where they will be: a provisioner takes its time.
+class OutsideProvisionerTest : public VolumeTest {
+ protected:
+  OutsideProvisionerTest() : VolumeTest({.provisions = false}) {}
+};
+
+TEST_F(OutsideProvisionerTest, PodsAreSpreadBeforeTheirVolumesAreThere) {
+  add_class("local", "WaitForFirstConsumer");
+  for (const char* node : {"n1", "n2", "n3"}) add_node(node);
+  for (const char* name : {"a", "b", "c"}) {
+    create(*kinds().claims, "default", claim(name, "local"));
+    create(pods(), "default", user(name, name));
+  }
+  settle();
+  std::set<std::string> chosen;
+  for (const char* name : {"a", "b", "c"}) {
+    EXPECT_EQ(phase(*kinds().claims, "default", name), "Pending") << "nobody made a volume";
+    EXPECT_EQ(node_of_pod(name), "");
+    chosen.emplace(json::text_or(get(*kinds().claims, "default", name),
+                                 "/metadata/annotations/volume.kubernetes.io~1selected-node", ""));
+  }
+  EXPECT_EQ(chosen, (std::set<std::string>{"n1", "n2", "n3"}));
 }
 
 }  // namespace

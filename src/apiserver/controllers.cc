@@ -16,7 +16,7 @@ Controllers::Controllers(rt::Runtime runtime, Verbs& verbs, Options options) : r
   controllers_.push_back(std::make_unique<GarbageCollector>(runtime, verbs));
   controllers_.push_back(std::make_unique<NamespaceController>(runtime, verbs));
   controllers_.push_back(std::make_unique<NodeController>(runtime, verbs, options.nodes));
-  controllers_.push_back(std::make_unique<VolumeController>(runtime, verbs));
+  controllers_.push_back(std::make_unique<VolumeController>(runtime, verbs, options.provisions));
   if (options.schedules) controllers_.push_back(std::make_unique<Scheduler>(runtime, verbs));
   controllers_.push_back(std::make_unique<EndpointController>(runtime, verbs));
   controllers_.push_back(std::make_unique<BudgetController>(runtime, verbs));

@@ -17,7 +17,8 @@ class Controllers {
  public:
   struct Options {
     NodeTiming nodes;
-    bool schedules = true;  // false: Pods are given their nodes by somebody else, or none
+    bool schedules = true;   // false: Pods are given their nodes by somebody else, or none
+    bool provisions = true;  // false: volumes are made, grown and deleted by somebody else
   };
   Controllers(rt::Runtime runtime, Verbs& verbs, Options options);
   ~Controllers();

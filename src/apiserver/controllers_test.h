@@ -22,12 +22,12 @@ using namespace std::chrono_literals;
 // An API with its controllers in virtual time; the test plays users and kubelets.
 class ControllersTest : public testing::Test {
  protected:
-  ControllersTest()
+  explicit ControllersTest(Controllers::Options options = {})
       : loop_(7),
         runtime_(loop_.actor("control")),
         storage_(runtime_, 10000),
         verbs_(runtime_, registry_, storage_, {"198.19.0.0/16"}),
-        controllers_(runtime_, verbs_, {}),
+        controllers_(runtime_, verbs_, options),
         group_(runtime_) {
     group_.spawn("controllers", controllers_.run());
     create(ns(), "", {{"metadata", {{"name", "default"}}}});

@@ -3,18 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "api/names.h"
-#include "base/strings.h"
 #include "tests/integration/slice_compare.h"
 
 namespace quorate::slice {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr auto kOneTry = 3s;
 constexpr auto kAllTries = 30s;
@@ -28,11 +22,6 @@ Task<Result<T>> insist(World& world, Attempt attempt) {
     if (got || deadline.passed(*world.runtime().clock)) co_return got;
     CO_TRY(co_await world.runtime().clock->sleep_until(world.runtime().in(200ms).at));
   }
-}
-
-std::string read_whole(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 }  // namespace
@@ -123,23 +112,6 @@ std::vector<std::string> Writer::find_lost() {
     if (found == readable.end() || found->second != value) lost.push_back(key);
   }
   return lost;
-}
-
-std::optional<pid_t> find_member_process(const std::string& cluster_uid,
-                                         const std::string& member) {
-  const auto uid = fmt::format("{}={}", launch::kEnvClusterUid, cluster_uid);
-  const auto name = fmt::format("{}={}", launch::kEnvMember, member);
-  for (const auto& entry : fs::directory_iterator("/proc")) {
-    const auto pid = parse_integer(entry.path().filename().string());
-    if (!pid || !read_whole(entry.path() / "comm").starts_with("etcd\n")) continue;
-    const auto environment = read_whole(entry.path() / "environ");
-    const auto variables = split(environment, '\0');
-    const auto has = [&](const std::string& variable) {
-      return std::find(variables.begin(), variables.end(), variable) != variables.end();
-    };
-    if (has(uid) && has(name)) return static_cast<pid_t>(*pid);
-  }
-  return std::nullopt;
 }
 
 }  // namespace quorate::slice

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <sys/types.h>
-
 #include <map>
 #include <memory>
 #include <optional>
@@ -10,8 +8,11 @@
 
 #include "etcd/client.h"
 #include "tests/integration/slice_world.h"
+#include "tests/support/member_process.h"
 
 namespace quorate::slice {
+
+using support::find_member_process;
 
 // An application of a formed cluster: it speaks through the client Service, with the certificate
 // that the cluster's Secret `c-client-tls` offers to applications.
@@ -56,9 +57,5 @@ class Writer {
   std::map<std::string, std::string> acknowledged_;
   Duration slowest_{};
 };
-
-// The etcd process of a member; nothing if none runs. By the environment that the operator gave it,
-// so that no process of anybody else is met.
-std::optional<pid_t> find_member_process(const std::string& cluster_uid, const std::string& member);
 
 }  // namespace quorate::slice

@@ -2,27 +2,11 @@
 
 #include <utility>
 
-#include "base/bytes.h"
-#include "base/strings.h"
+#include "apiserver/target.h"
 
 namespace quorate::sim {
 
 namespace {
-
-// %xx, and in queries `+` for a space. What is malformed stays as it is.
-std::string unescape(std::string_view text, bool query) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = text[i] == '%' ? decode_hex(text.substr(i + 1, 2)) : Result<std::string>("");
-    if (byte && byte->size() == 1) {
-      out += *byte;
-      i += 2;
-    } else {
-      out += query && text[i] == '+' ? ' ' : text[i];
-    }
-  }
-  return out;
-}
 
 net::Headers headers_of(const apiserver::Answer& answer) {
   return {answer.headers.begin(), answer.headers.end()};
@@ -62,15 +46,7 @@ class LinkStream : public net::ResponseStream {
 apiserver::Request to_server_request(const net::Request& request) {
   apiserver::Request out;
   out.method = request.method;
-  const auto parts = cut(request.path, "?");
-  out.path = unescape(parts ? parts->before : std::string_view(request.path), false);
-  if (parts)
-    for (const auto parameter : split(parts->after, '&')) {
-      if (parameter.empty()) continue;
-      const auto pair = cut(parameter, "=");
-      out.query[unescape(pair ? pair->before : parameter, true)] =
-          pair ? unescape(pair->after, true) : "";
-    }
+  apiserver::set_target(out, request.path);
   const auto header = [&](std::string_view name) {
     return std::string(net::find_header(request.headers, name).value_or(""));
   };

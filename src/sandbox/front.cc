@@ -1,0 +1,87 @@
+#include "sandbox/front.h"
+
+#include "apiserver/target.h"
+#include "base/strings.h"
+#include "json/document.h"
+
+namespace quorate::sandbox {
+namespace {
+
+constexpr std::string_view kAdmin = "sandbox-admin";
+
+// In a time that does not tell how much of it is right.
+bool equal_in_constant_time(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  unsigned difference = 0;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    difference |=
+        static_cast<unsigned char>(a[i]) ^ static_cast<unsigned>(static_cast<unsigned char>(b[i]));
+  return difference == 0;
+}
+
+net::Response refusal() {
+  const json::Value status =
+      json::Object{{"kind", "Status"},    {"apiVersion", "v1"},        {"metadata", json::Object()},
+                   {"status", "Failure"}, {"message", "Unauthorized"}, {"reason", "Unauthorized"},
+                   {"code", 401}};
+  return {401, {{"content-type", "application/json"}}, json::render(status)};
+}
+
+bool asks_for_health(std::string_view path) {
+  path = path.substr(0, path.find('?'));
+  return path == "/healthz" || path == "/livez" || path == "/readyz";
+}
+
+apiserver::Request to_request(net::ServerRequest&& request) {
+  apiserver::Request out;
+  out.method = request.method;
+  apiserver::set_target(out, request.path);
+  const auto header = [&](std::string_view name) {
+    return std::string(net::find_header(request.headers, name).value_or(""));
+  };
+  out.content_type = header("content-type");
+  out.accept = header("accept");
+  out.user_agent = header("user-agent");
+  out.user = kAdmin;
+  out.body = std::move(request.body);
+  return out;
+}
+
+Task<Result<void>> stream(std::unique_ptr<apiserver::Watch> watch, int status, net::Headers headers,
+                          net::Responder& responder) {
+  CO_TRY(co_await responder.start(status, std::move(headers)));
+  for (;;) {
+    CO_TRY(auto line, co_await watch->read(rt::Deadline::never()));
+    if (!line) co_return co_await responder.finish();
+    CO_TRY(co_await responder.write(std::move(*line), rt::Deadline::never()));
+  }
+}
+
+}  // namespace
+
+bool Front::is_known(const net::ServerRequest& request) const {
+  const auto given = net::find_header(request.headers, "authorization");
+  constexpr std::string_view kScheme = "Bearer ";
+  return given && given->starts_with(kScheme) &&
+         equal_in_constant_time(given->substr(kScheme.size()), token_.reveal());
+}
+
+Task<void> Front::handle(net::ServerRequest request, net::Responder& responder) {
+  Result<void> sent;
+  if (!is_known(request)) {
+    sent = co_await responder.respond(refusal());
+  } else if (asks_for_health(request.path)) {
+    sent = co_await responder.respond({200, {{"content-type", "text/plain"}}, "ok"});
+  } else {
+    auto answer = server_.serve(to_request(std::move(request)));
+    net::Headers headers(answer.headers.begin(), answer.headers.end());
+    if (answer.watch)
+      sent = co_await stream(std::move(answer.watch), answer.status, std::move(headers), responder);
+    else
+      sent =
+          co_await responder.respond({answer.status, std::move(headers), std::move(answer.body)});
+  }
+  static_cast<void>(sent);  // a caller that has gone needs no answer
+}
+
+}  // namespace quorate::sandbox
