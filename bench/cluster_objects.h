@@ -147,8 +147,14 @@ class ClusterObjects {
     step.spec.run = true;
     step.spec.volume_uid = Uid("77c0a7b0-4b1c-4a3e-9a36-0d1b2c300000");
     auto object = op::build_record(owner_, step);
-    object.as_object()["status"] =
-        api::encode(api::MemberStatus{true, step.spec.volume_uid, version_.text()});
+    api::MemberStatus status;
+    status.ready = true;
+    status.pod_uid = step.spec.volume_uid;
+    status.version = version_.text();
+    status.db_size = "20Ki";
+    status.db_in_use = "16Ki";
+    status.raft_lag = 0;
+    object.as_object()["status"] = api::encode(status);
     add(kube::kEtcdMembers, std::move(object));
   }
 

@@ -121,16 +121,17 @@ void describe(Visitor& visit, const EmptyDirStorage*) {
 template <class Visitor>
 void describe(Visitor& visit, const RetentionSpec*) {
   visit.type("What happens to volumes that are no longer needed.");
-  visit.field({.name = "whenDeleted",
-               .text = "What happens to the volumes when the EtcdCluster is deleted.",
-               .defaulted = true},
-              &RetentionSpec::when_deleted);
+  visit.field(
+      {.name = "whenDeleted",
+       .text = "What happens to the volumes when the EtcdCluster is deleted. A change holds "
+               "from when `status.observedGeneration` has reached it.",
+       .defaulted = true},
+      &RetentionSpec::when_deleted);
   visit.field({.name = "whenScaled",
                .text = "What happens to the volume of a member that was removed because fewer are "
                        "wanted, or replaced because it could not come back.",
                .defaulted = true},
               &RetentionSpec::when_scaled);
-  visit.rule({"self.whenDeleted == oldSelf.whenDeleted", "whenDeleted cannot be changed yet"});
 }
 
 inline constexpr std::array kStorageRules{

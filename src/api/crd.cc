@@ -191,6 +191,9 @@ constexpr std::array kMemberColumns{
     Column{"Role", "string", ".spec.role"},
     Column{"Ready", "boolean", ".status.ready"},
     Column{"Version", "string", ".status.version"},
+    Column{"DB Size", "string", ".status.dbSize"},
+    Column{"DB In Use", "string", ".status.dbInUse"},
+    Column{"Lag", "integer", ".status.raftLag"},
     Column{"Age", "date", ".metadata.creationTimestamp"},
 };
 

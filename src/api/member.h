@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -34,6 +35,10 @@ struct MemberStatus {
   bool ready = false;
   std::optional<Uid> pod_uid;
   std::optional<std::string> version;  // that it runs
+  // As it was when something else was written, or since it had doubled or halved.
+  std::optional<std::string> db_size;    // a quantity of few digits: the file
+  std::optional<std::string> db_in_use;  // what defragmentation would leave
+  std::optional<std::int64_t> raft_lag;  // entries behind; 0 while it is near
   friend bool operator==(const MemberStatus&, const MemberStatus&) = default;
 };
 

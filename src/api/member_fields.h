@@ -125,6 +125,15 @@ void describe(Visitor& visit, const MemberStatus*) {
   visit.field({.name = "ready", .text = "It is verified and serves."}, &MemberStatus::ready);
   visit.field({.name = "podUID", .text = "UID of its Pod."}, &MemberStatus::pod_uid);
   visit.field({.name = "version", .text = "The version that it runs."}, &MemberStatus::version);
+  visit.field({.name = "dbSize",
+               .text = "Size of its database file, about: written when it has doubled or halved."},
+              &MemberStatus::db_size);
+  visit.field({.name = "dbInUse",
+               .text = "What of it is in use, about: the rest is freed by defragmentation."},
+              &MemberStatus::db_in_use);
+  visit.field({.name = "raftLag",
+               .text = "How many entries it is behind, in its order of magnitude; 0 below 5000."},
+              &MemberStatus::raft_lag);
 }
 
 }  // namespace quorate::api

@@ -177,11 +177,6 @@ void check_storage_change(const StorageSpec& before, const StorageSpec& after, P
   if (before.empty_dir != after.empty_dir)
     problems.push_back(
         {"spec.storage.emptyDir", "cannot be changed: the data of the members would be lost"});
-  if (before.retention.when_deleted != after.retention.when_deleted)
-    problems.push_back({"spec.storage.retention.whenDeleted",
-                        fmt::format("cannot be changed from {} to {} yet",
-                                    enum_name(before.retention.when_deleted),
-                                    enum_name(after.retention.when_deleted))});
 }
 
 void check_tls_change(std::string_view side, const TlsSide& before, const TlsSide& after,

@@ -27,6 +27,8 @@ struct Owner {
                                            std::string_view certificate_pem, const Secret& key_pem);
 
 [[nodiscard]] json::Value build_record(const Owner& owner, const plan::CreateRecord& step);
+// The reference that makes an object go with the cluster, and nothing more.
+[[nodiscard]] json::Value plain_owner_reference(const Owner& owner);
 [[nodiscard]] json::Value build_claim(const Owner& owner, const plan::CreateClaim& step);
 [[nodiscard]] json::Value build_pod(const Owner& owner, const plan::CreatePod& step);
 

@@ -23,6 +23,8 @@ json::Object member_labels(const Owner& owner, const api::Identity& identity) {
 
 }  // namespace
 
+json::Value plain_owner_reference(const Owner& owner) { return owner_reference(owner, false); }
+
 json::Value build_record(const Owner& owner, const plan::CreateRecord& step) {
   auto object = kube::make_object(kube::kEtcdMembers, {owner.key.ns, step.name});
   auto& metadata = object.as_object()["metadata"].as_object();

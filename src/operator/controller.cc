@@ -35,9 +35,27 @@ void ClusterController::subscribe(Caches& caches) {
   caches.records.subscribe(wake_owner);
   caches.claims.subscribe(wake_owner);
   caches.pods.subscribe(wake_owner);
-  caches.services.subscribe(wake_owner);
-  caches.budgets.subscribe(wake_owner);
-  caches.secrets.subscribe(wake_owner);
+  const auto wake_owner_and_heirs = [this, &caches, wake_owner](std::string_view kind) {
+    return [this, &caches, wake_owner, kind](const auto& change) {
+      wake_owner(change);
+      if (!change.after) wake_heirs(caches, kind, change.key);
+    };
+  };
+  caches.services.subscribe(wake_owner_and_heirs(kube::kServices.kind));
+  caches.budgets.subscribe(wake_owner_and_heirs(kube::kPodDisruptionBudgets.kind));
+  caches.secrets.subscribe(wake_owner_and_heirs(kube::kSecrets.kind));
+}
+
+void ClusterController::wake_heirs(const Caches& caches, std::string_view kind,
+                                   const ObjectKey& gone) {
+  for (auto which : plan::kAllShared) {
+    const auto suffix = plan::name_of(which, "");
+    if (plan::kind_of(which) != kind || !gone.name.ends_with(suffix)) continue;
+    const ClusterKey heir{{gone.ns, gone.name.substr(0, gone.name.size() - suffix.size())}};
+    if (!caches.clusters.contains(heir)) continue;
+    queue_.forget(heir);
+    queue_.add(heir, rt::Priority::kEvent);
+  }
 }
 
 void ClusterController::start(rt::TaskGroup& group, int workers) {
@@ -118,6 +136,7 @@ void ClusterController::summarize(const plan::Decision& decision, const plan::Ob
                                   ClusterMemory& memory) {
   ++memory.reconciles;
   memory.ask_members = decision.ask_members;
+  memory.ask_hashes = decision.ask_hashes;
   memory.ask_endpoints = decision.ask_endpoints;
   memory.rulings.clear();
   for (const auto& ruling : decision.rulings)

@@ -50,6 +50,9 @@ class ClusterController {
   Task<void> work();
   Task<void> work_on(ClusterKey key);
   void subscribe(Caches& caches);
+  // Something under a name that these clusters would give to something of theirs is gone: they may
+  // have waited for it, and need not back off any more.
+  void wake_heirs(const Caches& caches, std::string_view kind, const ObjectKey& gone);
   void summarize(const plan::Decision& decision, const plan::Observation& seen,
                  ClusterMemory& memory);
   std::uint32_t bit_of(const std::string& condition);

@@ -125,7 +125,9 @@ class Executor {
   Task<Result<void>> on(plan::NoteOnClaim step, Pass& pass);
   Task<Result<void>> on(plan::UpdatePodState step, Pass& pass);
   Task<Result<void>> on(plan::SetServing step, Pass& pass);
+  Task<Result<void>> on(plan::OwnClaim step, Pass& pass);
   Task<Result<void>> on(plan::GrowClaim step, Pass& pass);
+  Task<Result<void>> on(plan::Nudge step, Pass& pass);
   Task<Result<void>> on(plan::RemoveFinishedPod step, Pass& pass);
   Task<Result<void>> on(plan::AbandonFormation step, Pass& pass);
   Task<Result<void>> on(plan::DiscardFormation step, Pass& pass);

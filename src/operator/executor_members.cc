@@ -60,6 +60,18 @@ Task<Result<void>> Executor::on(plan::MoveLeader step, Pass& pass) {
   co_return co_await members_.etcd.move_leader(target, step.to_id, until);
 }
 
+// The question for alarms goes through the log. What becomes of it is not asked: it is known by
+// what the members say next.
+Task<Result<void>> Executor::on(plan::Nudge step, Pass& pass) {
+  pass.memory.nudged_at = runtime_.clock->now();
+  CO_TRY(auto until, deadline());
+  CO_TRY(auto target, co_await reach(step.via, until, pass));
+  auto asked = co_await members_.etcd.alarms(target, until);
+  if (!asked)
+    log_.info("nudge was not answered", {{"cluster", pass.owner.key}, {"error", asked.error()}});
+  co_return Result<void>();
+}
+
 Task<Result<void>> Executor::on(plan::RemoveMember step, Pass& pass) {
   CO_TRY(auto until, deadline());
   CO_TRY(auto target, co_await reach(step.via, until, pass));

@@ -146,6 +146,16 @@ Task<Result<void>> Executor::set_label(std::string pod, Uid uid, std::string_vie
   return patch(kube::kPods, std::move(pod), std::move(uid), std::move(body), caches_.pods, pass);
 }
 
+// References of others stay: the list is merged by UID.
+Task<Result<void>> Executor::on(plan::OwnClaim step, Pass& pass) {
+  json::Value reference = plain_owner_reference(pass.owner);
+  if (!step.owned) reference = json::Object{{"$patch", "delete"}, {"uid", pass.owner.uid.value()}};
+  json::Object metadata{{"ownerReferences", json::Array{std::move(reference)}}};
+  json::Object body{{"metadata", std::move(metadata)}};
+  return patch(kube::kPersistentVolumeClaims, step.claim, step.claim_uid, std::move(body),
+               caches_.claims, pass, kube::PatchKind::kStrategic);
+}
+
 Task<Result<void>> Executor::on(plan::GrowClaim step, Pass& pass) {
   json::Object requests{{"requests", json::Object{{"storage", step.size.text()}}}};
   json::Object body{{"spec", json::Object{{"resources", std::move(requests)}}}};

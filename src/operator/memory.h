@@ -32,9 +32,15 @@ struct ClusterMemory {
   std::map<Ordinal, plan::MemberAnswer> answers;  // the newest of each member
   // The highest entry that each said it had applied; kept when its Pod is gone.
   std::map<Ordinal, plan::AppliedFacts> applied;
-  bool ask_members = true;     // the last decision wants everything asked anew
-  bool ask_endpoints = false;  // and where clients are sent
-  Monotonic asked_at{};        // when the members were last asked
+  bool ask_members = true;                   // the last decision wants everything asked anew
+  bool ask_endpoints = false;                // and where clients are sent
+  Monotonic asked_at{};                      // when the members were last asked
+  Monotonic known_since{};                   // when the cluster was first looked at
+  bool ask_hashes = false;                   // the last decision wants hashes of their data
+  std::vector<plan::HashRound> hash_rounds;  // the last two
+  // When the server last said that the namespace is going away.
+  std::optional<Monotonic> namespace_going_at;
+  std::optional<Monotonic> nudged_at;  // when something was last proposed to them
 
   // Writes that failed the last time they were tried, by object and operation.
   std::map<std::pair<std::string, std::string>, plan::Refusal> refusals;

@@ -168,6 +168,8 @@ void render_work(MetricsPage& page, const MetricSources& from) {
            asked.questions);
   page.one("quorate_member_questions_unanswered_total", kCounter,
            "Questions that a member did not answer.", asked.unanswered);
+  page.one("quorate_hash_rounds_total", kCounter,
+           "Comparisons of the data of a cluster's members, by their hashes.", asked.hash_rounds);
 
   const auto queue = from.controller.queue();
   page.family("quorate_queue", kGauge, "Clusters in the work queue, by state.");

@@ -51,7 +51,9 @@ void set_status(plan::MemberAnswer& answer, const etcd::Status& status) {
   answer.learner = status.learner;
   answer.applied = status.applied_index;
   answer.term = status.term;
+  answer.revision = status.header.revision;
   answer.db_size = status.db_size;
+  answer.db_in_use = status.db_in_use;
   answer.db_quota = status.db_quota;
   answer.corrupt = tells_of_corruption(status);
 }
@@ -62,6 +64,13 @@ void note_applied(const plan::MemberAnswer& answer, ClusterMemory& memory) {
   const bool same = known.cluster_id == answer.cluster_id && known.member_id == answer.member_id;
   if (same && known.applied >= answer.applied) return;
   known = {answer.ordinal, answer.cluster_id, answer.member_id, answer.applied};
+}
+
+void note_since(plan::MemberAnswer& answer, const ClusterMemory& memory) {
+  const auto before = memory.answers.find(answer.ordinal);
+  const bool alike = before != memory.answers.end() && before->second.pod == answer.pod &&
+                     before->second.answered == answer.answered;
+  answer.alike_since = alike ? before->second.alike_since : answer.asked_at;
 }
 
 }  // namespace
@@ -93,6 +102,7 @@ Task<Result<plan::Observation>> Observer::observe(ClusterKey key, ClusterMemory&
   if (memory.uid != cluster->meta.uid) {
     memory = ClusterMemory();
     memory.uid = cluster->meta.uid;
+    memory.known_since = seen.began;
   }
   seen.cluster = cluster_facts(*cluster);
   look_at_objects(key, seen);
@@ -102,6 +112,7 @@ Task<Result<plan::Observation>> Observer::observe(ClusterKey key, ClusterMemory&
     if (endpoints) seen.endpoints = std::move(*endpoints);
   }
   co_await ask_members(seen, memory, false);
+  if (memory.ask_hashes) co_await ask_hashes(seen, memory);
 
   // The world went on while the members were asked: the objects are looked at once more, so that
   // answers and objects are of one time.
@@ -146,9 +157,14 @@ Task<Result<plan::Observation>> Observer::observe_live(ClusterKey key, ClusterMe
 void Observer::complete(plan::Observation& seen, const ClusterMemory& memory) const {
   seen.op = op_;
   seen.op.answers_good_for = std::max(kShortestTrust, kQuestionsMissed * period());
+  seen.op.hash_every = options_.hash_every;
   seen.now = {runtime_.clock->now(), runtime_.clock->wall()};
   for (const auto& [ordinal, answer] : memory.answers) seen.answers.push_back(answer);
   for (const auto& [ordinal, applied] : memory.applied) seen.applied.push_back(applied);
+  seen.hash_rounds = memory.hash_rounds;
+  seen.known_since = memory.known_since;
+  seen.namespace_going_at = memory.namespace_going_at;
+  seen.nudged_at = memory.nudged_at;
   for (const auto& [what, refusal] : memory.refusals) seen.refusals.push_back(refusal);
   for (const auto& [what, place] : memory.taken_names) seen.taken_names.push_back(what);
 }
@@ -260,6 +276,7 @@ Task<void> Observer::ask_members(const plan::Observation& seen, ClusterMemory& m
   for (auto& answer : answers)
     if (answer) {
       note_applied(*answer, memory);
+      note_since(*answer, memory);
       memory.answers[answer->ordinal] = std::move(*answer);
     }
   memory.asked_at = now;

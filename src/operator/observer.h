@@ -9,9 +9,11 @@
 namespace quorate::op {
 
 struct ObserverOptions {
-  Duration ask_timeout = std::chrono::seconds(4);  // of all questions to one member
-  Duration ask_every = std::chrono::seconds(15);   // at least; a large fleet is asked less often
-  double questions_per_second = 200;               // over the whole fleet, at most
+  Duration ask_timeout = std::chrono::seconds(4);    // of all questions to one member
+  Duration hash_timeout = std::chrono::seconds(20);  // a walk through a whole database
+  Duration hash_every = std::chrono::hours(1);       // from one comparison of data to the next
+  Duration ask_every = std::chrono::seconds(15);     // at least; a large fleet is asked less often
+  double questions_per_second = 200;                 // over the whole fleet, at most
 };
 
 // Gathers the facts about one cluster: from the caches, and from the members themselves. Concludes
@@ -41,9 +43,11 @@ class Observer {
   struct Counters {
     std::uint64_t questions = 0;  // asked of members
     std::uint64_t unanswered = 0;
+    std::uint64_t hash_rounds = 0;  // comparisons of members' data
     Counters& operator+=(const Counters& more) {
       questions += more.questions;
       unanswered += more.unanswered;
+      hash_rounds += more.hash_rounds;
       return *this;
     }
   };
@@ -60,6 +64,10 @@ class Observer {
   static void add_record(const RecordView& view, plan::Observation& seen);
   void complete(plan::Observation& seen, const ClusterMemory& memory) const;
   Task<void> look_at_taken_names(ClusterMemory& memory);
+  // Of all voters that answered, at the lowest revision that any of them has.
+  Task<void> ask_hashes(const plan::Observation& seen, ClusterMemory& memory);
+  Task<Result<plan::MemberHash>> ask_hash(etcd::Target target, plan::MemberHash hash,
+                                          Revision revision);
   Task<void> ask_members(const plan::Observation& seen, ClusterMemory& memory, bool everything);
   Task<Result<plan::MemberAnswer>> ask(etcd::Target target, plan::MemberAnswer answer, Depth depth);
 

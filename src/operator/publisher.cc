@@ -16,11 +16,12 @@ bool was_said(const std::optional<api::ClusterStatus>& before, const api::Waitin
 }
 
 // Verdicts that were not there before: one notice for each kind, though it be of several members.
+// Whose a cluster is, is said by its status; it is no news.
 std::vector<kube::Notice> make_notices(const api::ClusterStatus& status,
                                        const std::optional<api::ClusterStatus>& before) {
   std::vector<kube::Notice> out;
   for (const auto& entry : status.waiting) {
-    if (was_said(before, entry)) continue;
+    if (was_said(before, entry) || entry.rule == "ownership") continue;
     const auto type =
         entry.verdict == "blocked" ? kube::Notice::Type::kWarning : kube::Notice::Type::kNormal;
     auto same = std::find_if(out.begin(), out.end(), [&](const kube::Notice& notice) {

@@ -118,7 +118,12 @@ void read_container_statuses(json::Reader& in, std::string_view wanted, plan::Co
   });
 }
 
+// A kubelet says of a Pod whose containers are ready that it is ready, unless a gate of its own is
+// shut, which it names. That it is not ready all the same is the word of the node controller, which
+// changes this one condition of the Pods on a node of which nothing was heard for too long.
 void read_conditions(json::Reader& in, PodView& out) {
+  bool containers_ready = false;
+  std::optional<WallTime> unready_since;
   in.items([&](json::Reader& item) {
     std::string type, status, reason, message, changed;
     item.fields([&](std::string_view key, json::Reader& value) {
@@ -134,11 +139,15 @@ void read_conditions(json::Reader& in, PodView& out) {
         changed = value.text();
     });
     if (type == "Ready") out.ready = status == "True";
+    if (type == "Ready" && status == "False" && reason != "ReadinessGatesNotReady")
+      if (auto since = json::parse_time(changed)) unready_since = *since;
+    if (type == "ContainersReady") containers_ready = status == "True";
     if (type == "PodScheduled" && status == "False" && reason == "Unschedulable") {
       out.unschedulable = message;
       if (auto since = json::parse_time(changed)) out.unschedulable_since = *since;
     }
   });
+  if (containers_ready) out.node_silent_since = unready_since;
 }
 
 void take_marks(const Marks& marks, PodView& out) {

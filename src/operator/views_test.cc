@@ -1,5 +1,6 @@
 #include "operator/views.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "kube/arbitrary_fields_test.h"
@@ -47,6 +48,23 @@ TEST(PodView, TellsWhyNoNodeWasFound) {
   ASSERT_TRUE(view);
   EXPECT_EQ(view->unschedulable, "0/3 nodes");
   EXPECT_FALSE(view->ready);
+}
+
+TEST(PodView, KnowsWhenItsNodeIsNotHeardFrom) {
+  const auto since = [](std::string_view ready, std::string_view containers) {
+    auto view = project<PodView>(fmt::format(
+        R"({{"metadata":{{"name":"c-0"}},"status":{{"phase":"Running","conditions":[
+      {{"type":"Ready",{},"lastTransitionTime":"2026-01-02T03:04:05Z"}},
+      {{"type":"ContainersReady","status":"{}"}}]}}}})",
+        ready, containers));
+    EXPECT_TRUE(view);
+    return view->node_silent_since.has_value();
+  };
+  EXPECT_TRUE(since(R"("status":"False")", "True")) << "no kubelet says this";
+  EXPECT_FALSE(since(R"("status":"True")", "True"));
+  EXPECT_FALSE(since(R"("status":"False","reason":"ContainersNotReady")", "False"));
+  EXPECT_FALSE(since(R"("status":"False","reason":"ReadinessGatesNotReady")", "True"))
+      << "somebody else's gate";
 }
 
 TEST(ClusterFacts, KeepWhatCannotBeDecodedAsAFact) {

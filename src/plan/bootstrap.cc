@@ -215,11 +215,11 @@ void form(const Situation& now, Finding& out) {
       give_up(now, loss, out);
     return;
   }
-  if (proof) {
+  if (proof && !awaits_rest_of_formation(now)) {
     record_formed(now, *proof, out);
     return;
   }
-  replace_pods(now, out);
+  if (!proof) replace_pods(now, out);
   auto current = now.current();
   auto answering = std::count_if(current.begin(), current.end(),
                                  [](const Member* member) { return member->answer; });

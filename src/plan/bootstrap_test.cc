@@ -589,5 +589,44 @@ TEST(Bootstrap, OfAClusterThatWasFormedAndLostAllIsLeftToAPerson) {
   EXPECT_THAT(world.decide().stages, IsEmpty());
 }
 
+// ---- Written down once ----
+
+// The third member is a moment later than the others.
+World with_two_of_three() {
+  World world;
+  for (int i = 0; i < 10 && world.seen.pods.size() < 3; ++i) world.pass();
+  for (int i = 0; i < 3; ++i) world.pass();
+  world.run_pods();
+  world.answer();
+  EXPECT_THAT(world.seen.answers, SizeIs(3));
+  std::erase_if(world.seen.answers, [](const auto& one) { return one.ordinal == Ordinal(2); });
+  for (auto& answer : world.seen.answers) answer.alike_since = world.seen.now.monotonic;
+  return world;
+}
+
+TEST(Bootstrap, WaitsAMomentForTheRestOfTheFormation) {
+  auto world = with_two_of_three();
+  EXPECT_THAT(codes_of(world.decide(), "bootstrap"), ElementsAre("Forming"));
+  EXPECT_THAT(steps_of<NoteOnRecord>(world.decide()), IsEmpty());
+  // It answers: all are written down at once.
+  world.answer();
+  for (auto& answer : world.seen.answers) answer.alike_since = world.seen.now.monotonic;
+  EXPECT_THAT(codes_of(world.decide(), "bootstrap"), ElementsAre("RecordingIdentity"));
+  world.settle();
+  EXPECT_EQ(count<NoteOnRecord>(world), 3);
+  EXPECT_EQ(count<NoteOnClaim>(world), 3);
+}
+
+TEST(Bootstrap, DoesNotWaitLongForTheRestOfTheFormation) {
+  auto world = with_two_of_three();
+  const auto since = world.seen.now.monotonic;
+  world.advance(std::chrono::seconds(2));
+  for (auto& answer : world.seen.answers) {
+    answer.asked_at = world.seen.now.monotonic;
+    answer.alike_since = since;
+  }
+  EXPECT_THAT(codes_of(world.decide(), "bootstrap"), ElementsAre("RecordingIdentity"));
+}
+
 }  // namespace
 }  // namespace quorate::plan

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "plan/hashes.h"
 #include "plan/membership.h"
 #include "plan/rules.h"
 #include "plan/shared.h"
@@ -13,11 +14,14 @@ namespace quorate::plan {
 namespace {
 
 constexpr std::array kRules{
-    Rule{"ownership", ownership},     Rule{"teardown", teardown},   Rule{"pause", pause},
-    Rule{"validity", validity},       Rule{"ensure", ensure},       Rule{"doubt", doubt},
-    Rule{"settle", settle},           Rule{"bootstrap", bootstrap}, Rule{"revive", revive},
-    Rule{"quorum loss", quorum_loss}, Rule{"hibernate", hibernate}, Rule{"heal", heal},
-    Rule{"promote", promote},         Rule{"resize", resize},       Rule{"roll", roll},
+    Rule{"ownership", ownership}, Rule{"teardown", teardown},
+    Rule{"pause", pause},         Rule{"validity", validity},
+    Rule{"ensure", ensure},       Rule{"doubt", doubt},
+    Rule{"settle", settle},       Rule{"bootstrap", bootstrap},
+    Rule{"revive", revive},       Rule{"quorum loss", quorum_loss},
+    Rule{"hibernate", hibernate}, Rule{"heal", heal},
+    Rule{"promote", promote},     Rule{"nudge", nudge},
+    Rule{"resize", resize},       Rule{"roll", roll},
     Rule{"rotate", rotate},
 };
 
@@ -25,6 +29,8 @@ constexpr std::array kRules{
 constexpr auto kFormingPause = std::chrono::milliseconds(500);
 constexpr auto kMembershipPause = std::chrono::seconds(1);
 constexpr auto kRetryPause = std::chrono::seconds(5);
+// For how long a name that is taken is looked at often.
+constexpr auto kSoonFreed = std::chrono::minutes(1);
 
 // Takes a rule's steps over, but no second disruptive one, and none at all if it may not be.
 class StepCollector {
@@ -54,6 +60,13 @@ bool changes_members(std::string_view rule) {
          rule == "roll" || rule == "revive";
 }
 
+// Somebody else's object is in our way. No watch shows those without our labels; who notices that
+// it is in the way may well be about to remove it.
+bool may_be_freed(const Situation& now, const Verdict& verdict) {
+  return reason_of(verdict).code == "NameTaken" &&
+         now.seen.now.wall - since_of(verdict) < kSoonFreed;
+}
+
 std::optional<Duration> next_look(const Situation& now, std::span<const Ruling> rulings) {
   std::optional<Duration> soonest;
   auto at_most = [&](Duration wait) {
@@ -62,6 +75,7 @@ std::optional<Duration> next_look(const Situation& now, std::span<const Ruling> 
   bool stopped = now.seen.cluster.deleting || now.claimed_by_other;
   if (stopped) return std::nullopt;
   if (now.formation && !now.formed) at_most(kFormingPause);
+  if (suspects_difference(now)) at_most(kHashAgain);
   for (const auto& ruling : rulings)
     for (const auto& verdict : ruling.verdicts) {
       if (auto deadline = deadline_of(verdict); deadline && *deadline > now.seen.now.wall)
@@ -69,6 +83,7 @@ std::optional<Duration> next_look(const Situation& now, std::span<const Ruling> 
       // A refusal may have been lifted, a lost answer is worth another question.
       if (deadline_of(verdict) || std::holds_alternative<Acts>(verdict)) at_most(kRetryPause);
       if (changes_members(ruling.rule)) at_most(kMembershipPause);
+      if (may_be_freed(now, verdict)) at_most(kMembershipPause);
     }
   for (const auto& shared : now.seen.shared) {
     if (!shared.certificate) continue;
@@ -112,6 +127,7 @@ Decision decide(const Observation& seen, std::span<const Rule> table) {
   decision.ask_members = now.formation && !now.formed;
   for (const auto& ruling : decision.rulings)
     decision.ask_members = decision.ask_members || !ruling.verdicts.empty();
+  decision.ask_hashes = wants_hashes(now);
   decision.ask_endpoints =
       now.formed && now.target && (find_leaver(now) || !find_lost(now).empty());
   return decision;

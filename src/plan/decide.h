@@ -48,6 +48,8 @@ struct Decision {
   // Ask every member anew at the next look (linearizable member list and key count included): the
   // cluster is forming, or something is in doubt.
   bool ask_members = false;
+  // Ask the members for hashes of their data.
+  bool ask_hashes = false;
   // Look at the next time where clients are sent: somebody is to be removed.
   bool ask_endpoints = false;
 };

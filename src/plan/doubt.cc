@@ -1,15 +1,21 @@
 #include <fmt/format.h>
 
+#include "plan/doubts.h"
+#include "plan/hashes.h"
 #include "plan/rules.h"
 
 // Two witnesses of the cluster's identity contradict each other, etcd lists somebody whom we do not
-// know, or a member says that data is corrupt.
+// know, a member says that data is corrupt, or members of one identity hold different data (E2,
+// E3), which etcd itself does not notice.
 //
 // Guarantees   no disruptive step until a person has resolved it. While identity itself is in
 //              doubt, no new Pod and no new endpoint either; what runs is left running, but clients
-//              are kept away from a member that answers as somebody else.
-// Caveats      comparing IDs does not find members of one identity whose data differ (E3); that
-//              needs their hashes.
+//              are kept away from a member that answers as somebody else. One difference of hashes
+//              freezes nothing: a second question, at another time, has to give it as well.
+// Assumptions  hashes of one revision and one compaction, by members of one minor version, are
+//              equal for equal data (hashes.h).
+// Caveats      a difference is found at the next comparison, within an hour; what is compacted
+//              away by then is not compared. Who is right is not decided: a majority may be wrong.
 namespace quorate::plan {
 namespace {
 
@@ -22,25 +28,35 @@ bool answers_as_another(const Situation& now, const Member& member) {
 // Members can be kept running, and are; nobody is added, removed or promoted.
 Finding doubt_members(const Situation& now) {
   Finding finding;
-  if (!now.strangers.empty())
-    finding.verdicts.push_back(now.blocked(
-        "doubt", "UnknownMember",
-        fmt::format("etcd lists member {}, which was not added by this operator or bears another "
-                    "ID than its record; remove it, or bring back what belongs to it",
-                    now.strangers.front()),
-        true));
-  for (const auto* member : now.current())
-    if (member->answer && member->answer->corrupt) {
-      finding.verdicts.push_back(now.blocked(
-          "doubt", "CorruptAlarm",
-          fmt::format("{} says that there is an alarm of corrupt data", member->name), true));
-      break;
-    }
+  for (auto& reason : find_doubts(now))
+    finding.verdicts.push_back(
+        now.blocked("doubt", std::move(reason.code), std::move(reason.message), true));
   if (!finding.verdicts.empty()) finding.rest = Finding::Rest::kHarmless;
   return finding;
 }
 
 }  // namespace
+
+std::vector<Reason> find_doubts(const Situation& now) {
+  std::vector<Reason> out;
+  if (!now.strangers.empty())
+    out.push_back({"UnknownMember",
+                   fmt::format("etcd lists member {}, which was not added by this operator or "
+                               "bears another ID than its record; remove it, or bring back what "
+                               "belongs to it",
+                               now.strangers.front())});
+  for (const auto* member : now.current())
+    if (member->answer && member->answer->corrupt) {
+      out.push_back({"CorruptAlarm",
+                     fmt::format("{} says that there is an alarm of corrupt data", member->name)});
+      break;
+    }
+  if (auto difference = find_difference(now))
+    out.push_back(
+        {std::string(kHashesDiffer),
+         fmt::format("{}; find out whose is right, and remove the others' data", *difference)});
+  return out;
+}
 
 Finding doubt(const Situation& now) {
   if (now.contradiction.empty()) return doubt_members(now);

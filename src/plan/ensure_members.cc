@@ -96,11 +96,22 @@ class MemberEnsurer {
         claims_.steps.push_back(CreateClaim{name, member->identity, storage, owned});
         continue;
       }
+      if (!member->claim->deleting) own(*member->claim);
       if (member->claim->deleting)
         wait("VolumeLeaving", fmt::format("claim {} is being deleted", name));
       else
         grow(*member->claim, storage.size);
     }
+    for (const auto* member : now_.removed())
+      if (member->claim && !member->claim->deleting) own(*member->claim);
+  }
+
+  // As it is declared now: whoever deletes the EtcdCluster next goes by that.
+  void own(const ClaimFacts& claim) {
+    const bool wanted = now_.target->storage.retention.when_deleted == api::Retention::kDelete;
+    const bool owned = std::find(claim.owners.begin(), claim.owners.end(), now_.seen.cluster.uid) !=
+                       claim.owners.end();
+    if (owned != wanted) rest_.steps.push_back(OwnClaim{claim.name, claim.uid, wanted});
   }
 
   void grow(const ClaimFacts& claim, const api::Quantity& size) {

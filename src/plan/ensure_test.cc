@@ -411,5 +411,43 @@ TEST(EnsureMembers, MakesClaimsGoWithTheClusterIfTold) {
   EXPECT_FALSE(steps_of<CreateClaim>(World().decide())[0].owned);
 }
 
+TEST(EnsureMembers, LetsClaimsGoWithTheClusterOrNotAsItIsDeclaredNow) {
+  auto world = formed(3);
+  const auto owned = [&] {
+    std::vector<bool> out;
+    for (const auto& claim : world.seen.claims) out.push_back(!claim.owners.empty());
+    return out;
+  };
+  EXPECT_THAT(owned(), ElementsAre(false, false, false));
+  world.claim("data-c-1")->owners = {Uid("of-somebody-else")};
+  for (const auto retention : {api::Retention::kDelete, api::Retention::kRetain}) {
+    world.edit([&](api::ClusterSpec& spec) { spec.storage.retention.when_deleted = retention; });
+    EXPECT_LT(world.decide().status->observed_generation, world.seen.cluster.generation)
+        << "not before it is so";
+    world.settle();
+    EXPECT_EQ(world.status().observed_generation, world.seen.cluster.generation);
+    for (const auto& claim : world.seen.claims)
+      EXPECT_EQ(std::count(claim.owners.begin(), claim.owners.end(), world.seen.cluster.uid),
+                retention == api::Retention::kDelete)
+          << claim.name;
+  }
+  EXPECT_THAT(world.claim("data-c-1")->owners, ElementsAre(Uid("of-somebody-else")));
+}
+
+TEST(EnsureMembers, LetsVolumesThatWereKeptGoWithTheClusterToo) {
+  api::ClusterSpec spec;
+  spec.storage.retention.when_scaled = api::Retention::kRetain;
+  auto world = formed(3, spec);
+  scale(world, 1);
+  world.settle();
+  ASSERT_THAT(world.seen.claims, SizeIs(3));
+  world.edit([](api::ClusterSpec& edited) {
+    edited.storage.retention.when_deleted = api::Retention::kDelete;
+  });
+  world.settle();
+  for (const auto& claim : world.seen.claims)
+    EXPECT_THAT(claim.owners, ElementsAre(world.seen.cluster.uid)) << claim.name;
+}
+
 }  // namespace
 }  // namespace quorate::plan

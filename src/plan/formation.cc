@@ -65,6 +65,18 @@ std::optional<FormedProof> prove_formed(const Situation& now) {
   return FormedProof{*id, *list};
 }
 
+bool awaits_rest_of_formation(const Situation& now) {
+  std::vector<Monotonic> since;
+  for (const auto* member : now.current()) {
+    if (!now.live_answer(*member) || !member->answer->leader) continue;
+    since.push_back(member->answer->alike_since.value_or(Monotonic()));
+  }
+  const auto quorum = static_cast<std::size_t>(now.formation->quorum());
+  if (since.size() < quorum || since.size() == now.current().size()) return false;
+  std::sort(since.begin(), since.end());
+  return now.seen.now.monotonic - since[quorum - 1] < kRestOfFormation;
+}
+
 api::Identity known_identity(const Situation& now, const Member& member, const FormedProof* proof) {
   auto identity = member.identity;
   if (!identity.cluster_id) identity.cluster_id = proof ? proof->cluster_id : now.cluster_id;

@@ -33,6 +33,14 @@ struct FormedProof {
 //              linearizably, and is that of the formation.
 [[nodiscard]] std::optional<FormedProof> prove_formed(const Situation& now);
 
+// Whether it is worth a moment to wait for the rest of the formation: what is known of all of them
+// at once is written down once.
+//
+// Guarantees   not longer than kRestOfFormation after a quorum has answered. Nothing is risked by
+//              it: before it is written down that the cluster has formed, no client is sent there.
+[[nodiscard]] bool awaits_rest_of_formation(const Situation& now);
+inline constexpr auto kRestOfFormation = std::chrono::seconds(2);
+
 // The identity of a member with all that is known now, to be written down: what its witnesses say,
 // and what the proof or its own verified answer adds.
 [[nodiscard]] api::Identity known_identity(const Situation& now, const Member& member,

@@ -49,8 +49,9 @@ class QuorumGate {
   // ---- Of formed clusters (gate_members.cc) ----
   //
   // All of them demand that nobody doubts the cluster's identity; that the roster was read
-  // linearizably in this attempt, is one and the same whoever read it, and holds nobody unknown;
-  // that a leader stands; and that no earlier step of ours is unresolved. So at most one change of
+  // linearizably in this attempt, is one and the same whoever read it; that nothing speaks against
+  // it or against the data (doubts.h: nobody unknown is on it, nobody tells of corruption); that a
+  // leader stands; and that no earlier step of ours is unresolved. So at most one change of
   // membership is ever under way.
 
   // To add a member without a vote.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "plan/doubts.h"
 #include "plan/electorate.h"
 #include "plan/gate.h"
 #include "plan/pods.h"
@@ -37,9 +38,8 @@ tl::expected<void, Reason> QuorumGate::may_touch_membership(const Situation& now
   if (now.unresolved())
     return refuse("OutcomeUnknown", "it is not known yet what became of the step before");
   if (!now.roster) return refuse("AskingMembers", "the members have to be asked who they are");
-  if (!now.strangers.empty())
-    return refuse("UnknownMember",
-                  fmt::format("etcd lists {}, which is not ours", now.strangers.front()));
+  if (auto doubts = find_doubts(now); !doubts.empty())
+    return tl::unexpected(std::move(doubts.front()));
   return {};
 }
 

@@ -271,5 +271,43 @@ TEST(Settle, RebuildsTheRecordOfAMemberThatJoined) {
   EXPECT_EQ(after.run, before.run);
 }
 
+// The node is not heard from: Kubernetes says so of the Pod long before it deletes it.
+TEST(Heal, CountsFromWhenTheNodeFellSilentAndNotFromWhenItsPodIsDeleted) {
+  auto world = formed(3);
+  world.edit(
+      [](api::ClusterSpec& spec) { spec.recovery.replace_after = std::chrono::seconds(60); });
+  world.settle();
+  const auto fall_silent = [&] {
+    auto* pod = world.pod("c-1");
+    pod->ready = false;
+    std::erase_if(world.seen.answers, [](const auto& one) { return one.ordinal == Ordinal(1); });
+  };
+  const auto since = world.seen.now.wall;
+  const auto look = [&] {
+    world.answer();
+    fall_silent();
+    world.pod("c-1")->node_silent_since = since;
+    return world.decide();
+  };
+  EXPECT_THAT(codes_of(look(), "heal"), ElementsAre("NodeGone"));
+  world.advance(std::chrono::seconds(59));
+  EXPECT_EQ(disruptive_step(look()), nullptr) << "it may still return";
+  // Meanwhile the Pod is deleted: that begins no new count.
+  world.pod("c-1")->deleting = true;
+  world.pod("c-1")->deleting_since = world.seen.now.wall;
+  world.pod("c-1")->serving = false;
+  world.advance(std::chrono::seconds(1));
+  EXPECT_THAT(steps_of<RemoveMember>(look()), SizeIs(1));
+}
+
+TEST(Heal, LetsAMemberBeThatAnswersAlthoughItsNodeIsSilent) {
+  auto world = formed(3);
+  world.advance(std::chrono::hours(1));
+  world.answer();
+  world.pod("c-1")->ready = false;
+  world.pod("c-1")->node_silent_since = world.seen.now.wall - std::chrono::hours(1);
+  EXPECT_THAT(codes_of(world.decide(), "heal"), IsEmpty());
+}
+
 }  // namespace
 }  // namespace quorate::plan

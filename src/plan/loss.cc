@@ -46,6 +46,7 @@ bool says_no_node_has_its_volume(std::string_view message) {
 std::optional<WallTime> cut_off_since(const Member& member) {
   if (!member.pod || member.answer || member.pod->ready) return std::nullopt;
   const auto& pod = *member.pod;
+  if (pod.node_silent_since) return pod.node_silent_since;
   if (pod.deleting) return pod.deleting_since;
   if (says_no_node_has_its_volume(pod.unschedulable)) return pod.unschedulable_since;
   return std::nullopt;

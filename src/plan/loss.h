@@ -13,9 +13,9 @@ namespace quorate::plan {
 // bound to its Pod and gone with it.
 [[nodiscard]] bool is_lost(const Situation& now, const Member& member);
 
-// Since when a node that is gone keeps the member from running: its Pod was to have ended and
-// nobody ends it, or no node is left that its volume can be on. Nothing if neither is so, or if it
-// answers all the same.
+// Since when a node that is gone keeps the member from running: Kubernetes does not hear from the
+// node any more, its Pod was to have ended and nobody ends it, or no node is left that its volume
+// can be on. Nothing if none of that is so, or if it answers all the same.
 [[nodiscard]] std::optional<WallTime> cut_off_since(const Member& member);
 
 }  // namespace quorate::plan

@@ -32,6 +32,8 @@ struct OperatorFacts {
   std::string cluster_domain = {};  // of Services' full names; empty: certificates do without
   // How old an answer may be to count as what is: longer than from one question to the next.
   Duration answers_good_for = std::chrono::seconds(60);
+  // How often members are asked for hashes of their data; each costs a walk through its database.
+  Duration hash_every = std::chrono::hours(1);
 };
 
 // The EtcdCluster.
@@ -122,6 +124,8 @@ struct PodFacts {
 
   PodPhase phase = PodPhase::kPending;
   bool ready = false;
+  // When Kubernetes gave up hearing from its node, if the Pod ran well until then.
+  std::optional<WallTime> node_silent_since;
   std::string unschedulable;  // the scheduler's message, if it found no node
   std::optional<WallTime> unschedulable_since;
   std::string node;
@@ -191,6 +195,8 @@ struct MemberAnswer {
 
   bool answered = false;
   std::string error;  // why not
+  // Since when every question to this Pod was answered, or none; absent: not known.
+  std::optional<Monotonic> alike_since;
 
   // From Status: its own word.
   ClusterId cluster_id;
@@ -200,7 +206,9 @@ struct MemberAnswer {
   bool learner = false;
   RaftIndex applied;
   RaftTerm term;
+  Revision revision;              // of its data
   Bytes db_size;                  // the file
+  Bytes db_in_use;                // what defragmentation would leave
   std::optional<Bytes> db_quota;  // from 3.6 on
   bool corrupt = false;           // it knows of an alarm that data is corrupt, its own or another's
 
@@ -216,6 +224,22 @@ struct AppliedFacts {
   ClusterId cluster_id;  // as whom it said so
   MemberId member_id;
   RaftIndex applied;
+};
+
+// What one member said of all its data up to a revision.
+struct MemberHash {
+  Ordinal ordinal;
+  MemberId member;
+  api::EtcdVersion version;
+  Revision compacted;  // how much of its history it had thrown away
+  std::uint32_t hash = 0;
+};
+
+// What members said when they were asked together, at one revision that all of them had.
+struct HashRound {
+  Monotonic asked_at;
+  Revision revision;
+  std::vector<MemberHash> hashes;  // of those that answered
 };
 
 // A write of ours that was refused or failed, the last time it was tried.
@@ -238,11 +262,16 @@ struct Observation {
   std::vector<ClaimFacts> claims;
   std::vector<PodFacts> pods;
   std::vector<SharedFacts> shared;
-  std::vector<MemberAnswer> answers;  // at most one a member: the newest
-  std::vector<AppliedFacts> applied;  // at most one a member
+  std::vector<MemberAnswer> answers;   // at most one a member: the newest
+  std::vector<AppliedFacts> applied;   // at most one a member
+  std::vector<HashRound> hash_rounds;  // the last two, the newest last
+  Monotonic known_since{};             // when this operator first looked at the cluster
+  std::optional<Monotonic> nudged_at;  // when something was last proposed to etcd (nudge.cc)
   // Addresses that the EndpointSlices of the client Service hold; absent = not looked at.
   std::optional<std::vector<std::string>> endpoints;
   std::vector<Refusal> refusals;
+  // When the server last said that nothing is made in this namespace any more: it is going away.
+  std::optional<Monotonic> namespace_going_at;
   // Objects of this cluster that are there and could not be read, each with the reason: what they
   // would have said is not known.
   std::vector<std::string> unreadable;

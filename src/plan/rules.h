@@ -20,6 +20,7 @@ namespace quorate::plan {
 [[nodiscard]] Finding hibernate(const Situation& now);
 [[nodiscard]] Finding heal(const Situation& now);
 [[nodiscard]] Finding promote(const Situation& now);
+[[nodiscard]] Finding nudge(const Situation& now);
 [[nodiscard]] Finding resize(const Situation& now);
 [[nodiscard]] Finding roll(const Situation& now);
 [[nodiscard]] Finding rotate(const Situation& now);

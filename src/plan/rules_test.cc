@@ -64,6 +64,22 @@ TEST(Teardown, ActsNoMore) {
   EXPECT_EQ(decision.status->phase, "Being deleted");
 }
 
+// Every object that goes with the namespace wakes us, and each would be asked for again.
+TEST(Teardown, LeavesANamespaceAloneThatIsGoingAway) {
+  auto world = formed();
+  world.delete_pod("c-0");
+  ASSERT_THAT(world.decide().stages, Not(IsEmpty()));
+  world.seen.namespace_going_at = world.seen.now.monotonic;
+  const auto decision = world.decide();
+  EXPECT_THAT(decision.stages, IsEmpty());
+  EXPECT_THAT(codes_of(decision, "teardown"), ElementsAre("NamespaceTerminating"));
+  EXPECT_THAT(decision.status->phase, HasSubstr("namespace n is being deleted"));
+  world.advance(std::chrono::seconds(59));
+  EXPECT_THAT(world.decide().stages, IsEmpty());
+  world.advance(std::chrono::seconds(1));
+  EXPECT_THAT(world.decide().stages, Not(IsEmpty())) << "the server is asked again";
+}
+
 TEST(Teardown, StopsAFormationAtAnyPoint) {
   for (int passes = 0; passes < 5; ++passes) {
     World world;
@@ -294,7 +310,7 @@ TEST(Decide, TakesItsRuleTable) {
   auto decision = decide(world.seen, only_pause);
   EXPECT_THAT(decision.stages, IsEmpty());
   EXPECT_THAT(decision.rulings, SizeIs(1));
-  EXPECT_THAT(rules(), SizeIs(16));
+  EXPECT_THAT(rules(), SizeIs(17));
 }
 
 }  // namespace

@@ -139,6 +139,10 @@ inline constexpr auto kUnresolvedFor = std::chrono::seconds(15);
 // How long etcd is left in peace after it refused something: the time for which it wants its
 // members connected before it changes its membership (E6).
 inline constexpr auto kRefusedFor = std::chrono::seconds(5);
+// How long from one entry that we propose for nothing to the next (nudge.cc).
+inline constexpr auto kNudgePause = std::chrono::seconds(10);
+// How long nothing is tried in a namespace that is going away.
+inline constexpr auto kNamespacePause = std::chrono::seconds(60);
 // Beyond this no ordinal is given out: far from overflow, and far from anything real.
 inline constexpr int kMaxOrdinal = 1'000'000'000;
 

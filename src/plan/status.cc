@@ -6,6 +6,7 @@
 
 #include "api/names.h"
 #include "plan/conditions.h"
+#include "plan/electorate.h"
 
 namespace quorate::plan {
 
@@ -115,6 +116,57 @@ api::ClusterStatus make_status(const Situation& now, std::span<const Ruling> rul
   return status;
 }
 
+namespace {
+
+// In at most four digits, which is exact to a tenth: 20Ki, 932Ki, 14Mi.
+std::string render_size(Bytes size) {
+  constexpr std::string_view kUnits[] = {"Gi", "Mi", "Ki"};
+  std::int64_t unit = std::int64_t{1} << 30;
+  for (const auto name : kUnits) {
+    if (size.value() >= 10 * unit) return fmt::format("{}{}", size.value() / unit, name);
+    unit >>= 10;
+  }
+  return std::to_string(size.value());
+}
+
+bool has_moved(const std::optional<std::string>& before, const std::string& now) {
+  const auto old = api::Quantity::parse(before.value_or(""));
+  const auto fresh = api::Quantity::parse(now);
+  if (!old || !fresh) return true;
+  const auto was = old->bytes().value();
+  const auto is = fresh->bytes().value();
+  return was != is && (is >= 2 * was || 2 * is <= was);
+}
+
+// Its order of magnitude: 0 for whoever is near (electorate.h), else kNearEntries times a power of
+// ten.
+std::int64_t raft_lag(const Situation& now, const MemberAnswer& answer) {
+  std::uint64_t highest = 0;
+  for (const auto* member : now.current())
+    if (now.verified(*member)) highest = std::max(highest, member->answer->applied.value());
+  std::uint64_t bucket = kNearEntries;
+  if (answer.applied.value() + bucket > highest) return 0;
+  while (answer.applied.value() + 10 * bucket <= highest) bucket *= 10;
+  return static_cast<std::int64_t>(bucket);
+}
+
+// Figures are not worth a write of their own, unless they have changed much: nothing is written to
+// an idle cluster, and little to a busy one.
+void set_figures(const Situation& now, const MemberAnswer& answer, bool writes_anyway,
+                 api::MemberStatus& status) {
+  const auto size = render_size(answer.db_size);
+  const auto in_use = render_size(answer.db_in_use);
+  const auto lag = raft_lag(now, answer);
+  const bool moved = has_moved(status.db_size, size) || has_moved(status.db_in_use, in_use) ||
+                     status.raft_lag != lag;
+  if (!writes_anyway && !moved) return;
+  status.db_size = size;
+  status.db_in_use = in_use;
+  status.raft_lag = lag;
+}
+
+}  // namespace
+
 std::vector<MemberStatusUpdate> make_member_statuses(const Situation& now) {
   std::vector<MemberStatusUpdate> out;
   for (const auto* member : now.current()) {
@@ -125,6 +177,8 @@ std::vector<MemberStatusUpdate> make_member_statuses(const Situation& now) {
     if (now.verified(*member)) status.version = member->answer->version;
     // Before it serves there is nothing that the cluster's own status does not say.
     bool worth = status.ready || member->record->status != api::MemberStatus{};
+    if (worth && now.verified(*member))
+      set_figures(now, *member->answer, status != member->record->status, status);
     if (worth && status != member->record->status)
       out.push_back({member->name, member->record->uid, std::move(status)});
   }

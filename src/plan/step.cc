@@ -99,8 +99,15 @@ struct Describer {
   std::string operator()(const SetVoter& step) const {
     return fmt::format("label Pod {} {}", step.pod, step.voter ? "a voter" : "no voter");
   }
+  std::string operator()(const OwnClaim& step) const {
+    return fmt::format("let claim {} {} the EtcdCluster", step.claim,
+                       step.owned ? "go with" : "outlive");
+  }
   std::string operator()(const GrowClaim& step) const {
     return fmt::format("grow claim {} to {}", step.claim, step.size.text());
+  }
+  std::string operator()(const Nudge& step) const {
+    return fmt::format("nudge etcd through {}", step.via.pod);
   }
   std::string operator()(const RemoveFinishedPod& step) const {
     return "remove finished Pod " + step.pod;

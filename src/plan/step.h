@@ -193,12 +193,35 @@ struct SetVoter {
   friend bool operator==(const SetVoter&, const SetVoter&) = default;
 };
 
+// Whether a claim goes with the EtcdCluster: by its owner reference.
+struct OwnClaim {
+  std::string claim;
+  Uid claim_uid;
+  bool owned = false;
+  friend bool operator==(const OwnClaim&, const OwnClaim&) = default;
+};
+
 // A larger request for a claim.
 struct GrowClaim {
   std::string claim;
   Uid claim_uid;
   api::Quantity size;
   friend bool operator==(const GrowClaim&, const GrowClaim&) = default;
+};
+
+// The member through which etcd is told something: a voter that answered just now.
+struct Contact {
+  std::string pod;
+  Uid pod_uid;
+  ClusterId cluster;
+  MemberId member;
+  friend bool operator==(const Contact&, const Contact&) = default;
+};
+
+// Proposes something to etcd that changes nothing, so that its members get one more entry.
+struct Nudge {
+  Contact via;
+  friend bool operator==(const Nudge&, const Nudge&) = default;
 };
 
 // Deletes a Pod in which nothing runs any more (Failed or Succeeded), so that its member can come
@@ -295,15 +318,6 @@ struct RetireAuthority {
   friend bool operator==(const RetireAuthority&, const RetireAuthority&) = default;
 };
 
-// The member through which etcd is told something: a voter that answered just now.
-struct Contact {
-  std::string pod;
-  Uid pod_uid;
-  ClusterId cluster;
-  MemberId member;
-  friend bool operator==(const Contact&, const Contact&) = default;
-};
-
 // Changes of membership. An answer that is lost means nothing: the list is read again.
 struct AddLearner {
   Permit permit;
@@ -344,13 +358,14 @@ struct DiscardMember {
   friend bool operator==(const DiscardMember&, const DiscardMember&) = default;
 };
 
-using Step = std::variant<ApplyShared, RemoveBudget, SetMetadata, CreateAuthority, IssueLeaf,
-                          IntroduceAuthority, CreateRecord, CreateClaim, AllowRun, CreatePod,
-                          NoteOnRecord, NoteVersion, NoteRole, NoteLastOrdinal, NoteOnClaim,
-                          UpdatePodState, SetServing, SetVoter, GrowClaim, RemoveFinishedPod,
-                          AbandonFormation, DiscardFormation, ReplaceUnformedPod, StopMembers,
-                          StopPods, RestartMember, ReimageMember, SwitchAuthority, RetireAuthority,
-                          AddLearner, PromoteLearner, MoveLeader, RemoveMember, DiscardMember>;
+using Step =
+    std::variant<ApplyShared, RemoveBudget, SetMetadata, CreateAuthority, IssueLeaf,
+                 IntroduceAuthority, CreateRecord, CreateClaim, AllowRun, CreatePod, NoteOnRecord,
+                 NoteVersion, NoteRole, NoteLastOrdinal, NoteOnClaim, UpdatePodState, SetServing,
+                 SetVoter, OwnClaim, GrowClaim, Nudge, RemoveFinishedPod, AbandonFormation,
+                 DiscardFormation, ReplaceUnformedPod, StopMembers, StopPods, RestartMember,
+                 ReimageMember, SwitchAuthority, RetireAuthority, AddLearner, PromoteLearner,
+                 MoveLeader, RemoveMember, DiscardMember>;
 
 // What a step disrupts; nothing for a harmless one. Its permit must be for that.
 [[nodiscard]] std::optional<Disruption> disruption_of(const Step& step);

@@ -205,6 +205,14 @@ bool World::on(const SetServing& step) {
   return true;
 }
 
+bool World::on(const OwnClaim& step) {
+  auto* there = claim(step.claim);
+  if (!there || there->uid != step.claim_uid) return false;
+  std::erase(there->owners, seen.cluster.uid);
+  if (step.owned) there->owners.push_back(seen.cluster.uid);
+  return true;
+}
+
 bool World::on(const GrowClaim& step) {
   auto* there = claim(step.claim);
   if (!there || there->uid != step.claim_uid) return false;
@@ -294,6 +302,12 @@ bool World::on(const PromoteLearner& step) {
       find_in(list(step.permit.formation()), [&](const auto& one) { return one.id == step.id; });
   if (!found || !found->learner || !runs(*found)) return false;
   found->learner = false;
+  return true;
+}
+
+bool World::on(const Nudge&) {
+  seen.nudged_at = seen.now.monotonic;
+  unheard_.clear();
   return true;
 }
 

@@ -168,6 +168,15 @@ void World::answer() {
       return member.id == member_id(one.ordinal);
     });
     if (own == members.end() || running < voters / 2 + 1) continue;
+    if (const auto mute = unheard_.find(one.ordinal); mute != unheard_.end()) {
+      MemberAnswer none;
+      none.ordinal = one.ordinal;
+      none.pod = one.uid;
+      none.asked_at = seen.now.monotonic;
+      none.alike_since = mute->second;
+      seen.answers.push_back(std::move(none));
+      continue;
+    }
     one.ready = !own->learner;
     MemberAnswer answer;
     answer.ordinal = one.ordinal;

@@ -53,6 +53,8 @@ class World {
   void delete_record(const std::string& name);
   // The container of a Pod ended with this code and message, and waits to be started again.
   void end_container(const std::string& pod, int code, const std::string& message);
+  // The member runs, and does not answer before something is proposed to etcd.
+  void mute(Ordinal ordinal) { unheard_[ordinal] = seen.now.monotonic; }
   void set_keys(std::int64_t keys) { keys_ = keys; }
   // What members say that they are, whatever their image.
   void set_version(std::string version) { version_ = std::move(version); }
@@ -94,7 +96,9 @@ class World {
   bool on(const NoteOnClaim& step);
   bool on(const UpdatePodState& step);
   bool on(const SetServing& step);
+  bool on(const OwnClaim& step);
   bool on(const GrowClaim& step);
+  bool on(const Nudge& step);
   bool on(const RemoveFinishedPod& step);
   bool on(const AbandonFormation& step);
   bool on(const DiscardFormation& step);
@@ -125,6 +129,8 @@ class World {
   std::set<int> ever_ran_;                          // ordinals whose etcd had a log
   std::map<int, std::vector<ListedMember>> lists_;  // by formation
   std::optional<Ordinal> leader_;
+  // Who has everything and does not know it, until the next entry of the log.
+  std::map<Ordinal, Monotonic> unheard_;
   std::int64_t keys_ = 0;
   std::optional<std::string> version_;
   std::map<std::string, std::string> running_;  // versions, by the UID of the Pod

@@ -120,8 +120,6 @@ def test_killed_operator_is_followed_by_the_other(cluster):
     assert len(known) == 5 and not learners
 
 
-@pytest.mark.xfail(strict=True, reason="etcd 3.6: a learner that begins with a snapshot counts nothing as applied until something is written, "
-                   "and refuses its own publication meanwhile (too many requests) once the log is longer than 5000; nobody writes here")
 def test_quiet_cluster_with_a_long_log_grows(cluster):
     cluster.create(replicas=1).wait_until_settled(1)
 

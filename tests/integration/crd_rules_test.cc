@@ -291,7 +291,7 @@ TEST_F(CrdRules, AgreeWithOurValidationOfEdits) {
       {"{}", R"({"storage":{"emptyDir":{}}})", false, false},
       {R"({"storage":{"emptyDir":{}}})", R"({"storage":{"emptyDir":{"medium":"Memory"}}})", false,
        false},
-      {"{}", R"({"storage":{"claim":{},"retention":{"whenDeleted":"Delete"}}})", false, false},
+      {"{}", R"({"storage":{"claim":{},"retention":{"whenDeleted":"Delete"}}})", true, true},
       {"{}", R"({"tls":{"client":{"mode":"Disabled"}}})", false, false},
       {"{}", R"({"tls":{"client":{"authentication":"ServerOnly"}}})", false, false},
       {"{}", R"({"storage":{"claim":{"selector":{"matchLabels":{"a":"b"}}}}})", false, false},

@@ -3,6 +3,7 @@
 // the operator's design assumes, and what follows from the fact has to be thought through again.
 
 #include "etcd/codec.h"
+#include "rt/group.h"
 #include "tests/integration/etcd_harness.h"
 
 namespace quorate::etcd {
@@ -75,6 +76,42 @@ TEST_P(EtcdFacts, E6AnAddNeedsAQuorumOfMembersConnectedForFiveSeconds) {
       return !result && reason(result.error()) == Reason::kUnhealthyCluster;
     });
   }
+}
+
+// Consequence: where nobody writes, the operator has something proposed that changes nothing; the
+// question for alarms is such a thing.
+TEST_P(EtcdFacts, E25AMemberThatBeginsWithASnapshotCountsNothingAsAppliedUntilTheNextEntry) {
+  constexpr int kMoreThanItsGap = 5400;  // between what is committed and what is applied
+  auto chosen = options(1);
+  chosen.flags.push_back("--snapshot-count=100");  // the log does not go back to its beginning
+  EtcdCluster cluster(chosen);
+  auto first = target_of(cluster, cluster[0]);
+  std::vector<Task<Result<PutAnswer>>> puts;
+  for (int i = 0; i < kMoreThanItsGap; ++i)
+    puts.push_back(
+        api().put(first, {"k" + std::to_string(i % 10), "v", {}, false}, caller.within(120s)));
+  for (auto& put : caller.run(rt::all(caller.runtime(), std::move(puts), 32))) must(std::move(put));
+
+  EtcdMember& joining = cluster.add_member();
+  add_learner_eventually(caller, first, joining);
+  joining.start();
+  wait_for_log(joining, at_least("3.5") ? "applied snapshot" : "saved database snapshot");
+  const auto before = must(caller.status(first));
+  const auto learner = target_of(cluster, joining);
+  const auto answers = [&] {
+    return caller.run(api().status(learner, caller.within(1s))).has_value();
+  };
+  if (at_least("3.6")) {
+    stays(4s, "the learner answers nobody", [&] { return !answers(); });
+  } else {
+    eventually(20s, "the learner answers", [&] { return Look(answers(), "it does not"); });
+  }
+
+  must(caller.run(api().alarms(first, soon())));
+  eventually(20s, "the learner answers", [&] { return Look(answers(), "it does not"); });
+  const auto after = must(caller.status(first));
+  EXPECT_GT(after.applied_index, before.applied_index) << "it went through the log";
+  EXPECT_EQ(after.header.revision, before.header.revision) << "and changed nothing";
 }
 
 // Consequence: members are added as learners alone; Api has no other way.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "api/names.h"
+#include "rt/group.h"
 #include "tests/integration/slice_compare.h"
 
 namespace quorate::slice {
@@ -47,6 +48,25 @@ void Application::put(const std::string& key, const std::string& value) {
     return api_->put(target_, {key, value, {}, false}, deadline);
   };
   world_.run(insist<etcd::PutAnswer>(world_, attempt));
+}
+
+namespace {
+
+Task<Result<void>> put_all(rt::Runtime runtime, etcd::Api& api, etcd::Target target,
+                           std::string prefix, int count) {
+  std::vector<Task<Result<etcd::PutAnswer>>> puts;
+  for (int i = 0; i < count; ++i)
+    puts.push_back(api.put(target, {prefix + std::to_string(i), "x", {}, false}, runtime.in(120s)));
+  const auto done = co_await rt::all(runtime, std::move(puts), 32);
+  for (const auto& put : done)
+    if (!put) co_return fail(put.error());
+  co_return Result<void>();
+}
+
+}  // namespace
+
+void Application::put_many(const std::string& prefix, int count) {
+  world_.run(put_all(world_.runtime(), *api_, target_, prefix, count));
 }
 
 std::optional<std::string> Application::get(const std::string& key) {

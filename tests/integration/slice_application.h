@@ -24,6 +24,8 @@ class Application {
 
   // Each tries again for a while, as applications do; throws FixtureError if nothing helps.
   void put(const std::string& key, const std::string& value);
+  // So many keys that begin with this, many at a time.
+  void put_many(const std::string& prefix, int count);
   std::optional<std::string> get(const std::string& key);
   // Every key that begins with this, with its value, at one revision.
   std::map<std::string, std::string> get_all(const std::string& prefix);

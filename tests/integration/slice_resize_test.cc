@@ -70,6 +70,19 @@ TEST_F(Resize, GoesUpAndDownAndKeepsEveryAcknowledgedWrite) {
     if (write.creates()) EXPECT_EQ(ledger_.count_effects(write.what), 1) << write.what;
 }
 
+// A learner that begins with a snapshot of a long log does not answer before the next entry, and
+// nobody writes any (docs/etcd-facts.md).
+TEST_F(Resize, AQuietClusterWithALongLogGrows) {
+  declare("c", R"({"replicas": 1, "version": "3.6.16"})");
+  wait_until_ready("c");
+  Application application(world(), key("c"));
+  application.put_many("fill/", 5100);
+  scale(2);
+  wait_until_members_in(world(), key("c"), {"c-0", "c-1"});
+  EXPECT_EQ(application.members().voters(), 2u);
+  EXPECT_EQ(application.get_all("fill/").size(), 5100u);
+}
+
 TEST_F(Resize, KeepsVolumesIfToldSoAndNeverMountsThemAgain) {
   declare("c", R"({"replicas": 3,
                    "storage": {"claim": {}, "retention": {"whenScaled": "Retain"}}})");

@@ -112,6 +112,15 @@ Outcome<std::uint32_t> Store::hash(Revision revision) const {
   return hash.value();
 }
 
+bool Store::tamper() {
+  for (auto& [key, history] : keys_)
+    if (auto& newest = history.back(); !newest.deleted && !newest.kv.value.empty()) {
+      newest.kv.value.front() = static_cast<char>(newest.kv.value.front() ^ 1);
+      return true;
+    }
+  return false;
+}
+
 std::optional<etcd::Reason> Store::compact(Revision revision) {
   if (revision.value() <= compacted_) return etcd::Reason::kCompacted;
   if (revision.value() > revision_) return etcd::Reason::kFutureRevision;

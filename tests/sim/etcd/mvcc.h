@@ -57,6 +57,9 @@ class Store {
 
   // As the database file was before the last writes reached it.
   void forget_after(Revision revision);
+  // As a bit that flips on the disk leaves it: the newest value of the first key is another one.
+  // False if there is none.
+  bool tamper();
   // As a restore that bumps revisions leaves it.
   void bump(std::int64_t by, bool mark_compacted);
 

@@ -1,0 +1,82 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "plan/world_test.h"
+
+// What the records say of the size and the pace of members.
+namespace quorate::plan {
+namespace {
+
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+void set_figures(World& world, std::int64_t size, std::int64_t in_use) {
+  world.answer();
+  for (auto& answer : world.seen.answers) {
+    answer.db_size = Bytes(size);
+    answer.db_in_use = Bytes(in_use);
+    answer.applied = RaftIndex(1'000'000);
+  }
+}
+
+World with_figures() {
+  auto world = formed(3);
+  set_figures(world, 20 << 20, 10 << 20);
+  world.pass();
+  return world;
+}
+
+const api::MemberStatus& status_of(World& world, const std::string& name) {
+  return world.record(name)->status;
+}
+
+TEST(Figures, AreToldInFewDigits) {
+  auto world = with_figures();
+  EXPECT_EQ(status_of(world, "c-0").db_size, "20Mi");
+  EXPECT_EQ(status_of(world, "c-0").db_in_use, "10Mi");
+  EXPECT_EQ(status_of(world, "c-0").raft_lag, 0);
+  set_figures(world, 954'368, 20'480);
+  world.pass();
+  EXPECT_EQ(status_of(world, "c-0").db_size, "932Ki");
+  EXPECT_EQ(status_of(world, "c-0").db_in_use, "20Ki");
+}
+
+TEST(Figures, AreNotWorthAWriteUnlessTheyHaveDoubledOrHalved) {
+  auto world = with_figures();
+  set_figures(world, 39 << 20, 6 << 20);
+  EXPECT_THAT(world.decide().member_statuses, IsEmpty());
+  set_figures(world, 40 << 20, 10 << 20);
+  EXPECT_THAT(world.decide().member_statuses, SizeIs(3));
+  set_figures(world, 20 << 20, 5 << 20);
+  EXPECT_THAT(world.decide().member_statuses, SizeIs(3));
+}
+
+TEST(Figures, AreWrittenWithWhateverElseIsWritten) {
+  auto world = with_figures();
+  set_figures(world, 25 << 20, 10 << 20);
+  world.pod("c-1")->ready = false;
+  world.pass();
+  EXPECT_EQ(status_of(world, "c-1").db_size, "25Mi");
+  EXPECT_EQ(status_of(world, "c-0").db_size, "20Mi");
+}
+
+TEST(Figures, TellHowFarAMemberIsBehindByItsOrderOfMagnitude) {
+  auto world = with_figures();
+  const auto lag = [&](std::uint64_t applied) {
+    set_figures(world, 20 << 20, 10 << 20);
+    for (auto& answer : world.seen.answers)
+      if (answer.ordinal == Ordinal(1)) answer.applied = RaftIndex(applied);
+    world.pass();
+    return status_of(world, "c-1").raft_lag;
+  };
+  EXPECT_EQ(lag(999'000), 0);
+  EXPECT_EQ(lag(995'001), 0);
+  EXPECT_EQ(lag(995'000), 5'000);
+  EXPECT_EQ(lag(951'000), 5'000);
+  EXPECT_EQ(lag(950'000), 50'000);
+  EXPECT_EQ(lag(100'000), 500'000);
+  EXPECT_EQ(lag(1'000'000), 0);
+}
+
+}  // namespace
+}  // namespace quorate::plan

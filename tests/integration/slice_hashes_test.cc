@@ -1,0 +1,77 @@
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+#include "base/launch_contract.h"
+#include "tests/integration/slice_application.h"
+
+// Real etcd members whose data differ: a page of one's database is changed on the disk, which etcd
+// neither notices nor has a checksum against.
+namespace quorate::slice {
+namespace {
+
+class Hashes : public SliceTest {
+ protected:
+  void SetUp() override {
+    if (!fabric_refusal().empty()) GTEST_SKIP() << "no fabric: " << fabric_refusal();
+    set_up_in(World::with_nodes());
+    auto setup = world().setup(ns_, kPatient);
+    setup.options.observer.ask_every = 1s;
+    setup.options.observer.hash_every = 2s;
+    operator_ = &start_operator(ledger_, std::move(setup));
+  }
+
+  std::filesystem::path database_of(const std::string& member) {
+    const auto claim = get(kube::kPersistentVolumeClaims, "data-" + member);
+    const auto volume = world().run(world().get(
+        kube::kPersistentVolumes, {"", std::string(json::text_or(claim, "/spec/volumeName", ""))}));
+    return std::filesystem::path(std::string(json::text_or(volume, "/spec/local/path", ""))) /
+           launch::kDataFolder / "member" / "snap" / "db";
+  }
+
+  // Writes other bytes over the text, wherever it stands in the file. How often that was.
+  static int overwrite(const std::filesystem::path& file, const std::string& text,
+                       const std::string& with) {
+    std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
+    const std::string all((std::istreambuf_iterator<char>(stream)), {});
+    stream.clear();
+    int places = 0;
+    for (auto at = all.find(text); at != std::string::npos; at = all.find(text, at + 1)) {
+      stream.seekp(static_cast<std::streamoff>(at));
+      stream << with;
+      ++places;
+    }
+    return places;
+  }
+
+  Ledger ledger_;
+  OperatorProcess* operator_ = nullptr;
+};
+
+TEST_F(Hashes, ThatDifferFreezeTheClusterAndNameTheMembers) {
+  declare("c");
+  wait_until_ready("c");
+  Application application(world(), key("c"));
+  application.put("k", "as it was written");
+  // All is well for as long as it is.
+  world().run(world().until_seen(60s, "data was compared", [&] {
+    return Look(operator_->counter("quorate_hash_rounds_total") >= 3, operator_->ended());
+  }));
+  EXPECT_TRUE(is_ready(get(kube::kEtcdClusters, "c")).holds);
+
+  world().run(world().until_seen(20s, "etcd has written its page", [&] {
+    return Look(overwrite(database_of("c-2"), "as it was written", "as nobody wrote!!") > 0,
+                "it is not on the disk");
+  }));
+  world().run(world().until(kube::kEtcdClusters, key("c"), 90s, "names them", [](const auto& live) {
+    return waits_for(live, "HashesDiffer", {"c-0", "c-1", "c-2"});
+  }));
+  const auto pods = uid_of(kube::kPods, "c-2");
+  world().run(world().patch(kube::kEtcdClusters, key("c"), R"({"spec": {"replicas": 1}})"));
+  wait_for_looks(*operator_, 5);
+  EXPECT_EQ(uid_of(kube::kPods, "c-2"), pods) << "nothing is removed";
+  EXPECT_EQ(application.members().voters(), 3u);
+}
+
+}  // namespace
+}  // namespace quorate::slice
