@@ -35,14 +35,14 @@ std::optional<MemberId> id_of(const Observation& seen, const plan::PodFacts& pod
   return std::nullopt;
 }
 
-// Every member that has a Pod is ready, serves and answers as the witness does.
-void all_are_well(Observation& seen) {
+// Every member that has such a Pod is ready, serves and answers as the witness does.
+void are_well(Observation& seen, bool (*which)(const plan::PodFacts& pod)) {
   const auto* found = find_witness(seen);
   if (!found) return;
   const auto witness = *found;
   for (auto& pod : seen.pods) {
     const auto id = id_of(seen, pod);
-    if (!id) continue;
+    if (!id || !which(pod)) continue;
     pod.deleting = false;
     pod.deleting_since.reset();
     pod.reimaged_at.reset();
@@ -66,6 +66,13 @@ void all_are_well(Observation& seen) {
   }
 }
 
+void all_are_well(Observation& seen) {
+  are_well(seen, [](const plan::PodFacts&) { return true; });
+}
+void reimaged_are_well(Observation& seen) {
+  are_well(seen, [](const plan::PodFacts& pod) { return pod.reimaged_at.has_value(); });
+}
+
 // Whoever leads, it is another one.
 void another_leads(Observation& seen) {
   std::optional<MemberId> leader, other;
@@ -75,10 +82,6 @@ void another_leads(Observation& seen) {
     if (answer.answered && !answer.learner && answer.member_id != leader) other = answer.member_id;
   if (!other) return;
   for (auto& answer : seen.answers) answer.leader = other;
-}
-
-void all_run_what_they_were_given(Observation& seen) {
-  for (auto& pod : seen.pods) pod.reimaged_at.reset();
 }
 
 // Nothing answers, and no container gets to run.
@@ -194,7 +197,7 @@ std::span<const plan::Rule> rules_rolling_on() {
   return rules_with<misled<plan::roll, all_are_well>>("roll");
 }
 std::span<const plan::Rule> rules_reimaging_on() {
-  return rules_with<misled<plan::roll, all_run_what_they_were_given>>("roll");
+  return rules_with<misled<plan::roll, reimaged_are_well>>("roll");
 }
 std::span<const plan::Rule> rules_leader_first() { return rules_with<roll_leader_first>("roll"); }
 std::span<const plan::Rule> rules_reviving_all() {

@@ -28,7 +28,7 @@ std::span<const plan::Rule> rules_with(std::string_view name) {
 // ---- Rolls (broken_rolls.cc) ----
 // Whoever was restarted counts as back.
 [[nodiscard]] std::span<const plan::Rule> rules_rolling_on();
-// A Pod that was given another image counts as one that runs it.
+// Whoever was given another image counts as restarted with it.
 [[nodiscard]] std::span<const plan::Rule> rules_reimaging_on();
 // The leader first, and without handing over, whoever else is away.
 [[nodiscard]] std::span<const plan::Rule> rules_leader_first();
