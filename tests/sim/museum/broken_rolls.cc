@@ -162,33 +162,33 @@ QuorumGate::Answer permit_early(const Situation& now) {
   return QuorumGate::change_trust(plan::make_situation(seen));
 }
 
+// In the place of `roll`, which would be first.
 template <class Step>
-Finding change_authority(const Situation& now, const plan::SharedFacts& authority) {
-  const auto permit = permit_early(now);
-  if (!permit) return plan::rotate(now);
-  Finding out;
-  out.rest = Finding::Rest::kHarmless;
-  out.verdicts.push_back(now.acts("rotate", "Hurrying", "nobody is asked"));
-  out.stages.push_back({{Step{*permit, authority.which, authority.uid, {}}}, true});
-  return out;
+Finding change_authority(const Situation& now, bool (*is_ripe)(const plan::SharedFacts& shared)) {
+  if (!now.formed || !now.target || now.hibernates()) return plan::roll(now);
+  for (const auto which : {plan::Shared::kPeerCa, plan::Shared::kClientCa}) {
+    const auto* authority = now.find(which);
+    if (!authority || !is_ripe(*authority)) continue;
+    const auto permit = permit_early(now);
+    if (!permit) break;
+    Finding out;
+    out.rest = Finding::Rest::kHarmless;
+    out.verdicts.push_back(now.acts("roll", "Hurrying", "nobody is asked"));
+    out.stages.push_back({{Step{*permit, which, authority->uid, {}}}, true});
+    return out;
+  }
+  return plan::roll(now);
 }
 
-Finding rotate_switching_at_once(const Situation& now) {
-  if (now.formed && now.target)
-    for (const auto& shared : now.seen.shared)
-      if (shared.next) return change_authority<plan::SwitchAuthority>(now, shared);
-  return plan::rotate(now);
+Finding switch_at_once(const Situation& now) {
+  return change_authority<plan::SwitchAuthority>(
+      now, [](const plan::SharedFacts& authority) { return authority.next.has_value(); });
 }
 
-Finding rotate_retiring_at_once(const Situation& now) {
-  if (now.formed && now.target)
-    for (const auto& shared : now.seen.shared) {
-      const bool is_authority =
-          shared.which == plan::Shared::kPeerCa || shared.which == plan::Shared::kClientCa;
-      if (is_authority && !shared.next && shared.trusts.size() > 1)
-        return change_authority<plan::RetireAuthority>(now, shared);
-    }
-  return plan::rotate(now);
+Finding retire_at_once(const Situation& now) {
+  return change_authority<plan::RetireAuthority>(now, [](const plan::SharedFacts& authority) {
+    return !authority.next && authority.trusts.size() > 1;
+  });
 }
 
 }  // namespace
@@ -209,11 +209,7 @@ std::span<const plan::Rule> rules_rolling_with_learner() {
 std::span<const plan::Rule> rules_rolling_pod_bound() {
   return rules_with<resize_without_replacing>("resize");
 }
-std::span<const plan::Rule> rules_switching_at_once() {
-  return rules_with<rotate_switching_at_once>("rotate");
-}
-std::span<const plan::Rule> rules_retiring_at_once() {
-  return rules_with<rotate_retiring_at_once>("rotate");
-}
+std::span<const plan::Rule> rules_switching_at_once() { return rules_with<switch_at_once>("roll"); }
+std::span<const plan::Rule> rules_retiring_at_once() { return rules_with<retire_at_once>("roll"); }
 
 }  // namespace quorate::sim
