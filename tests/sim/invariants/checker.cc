@@ -8,6 +8,7 @@
 namespace quorate::sim {
 
 void Truth::look() {
+  for (auto& [uid, found] : found_) found = {};
   const auto& starts = world_.ledger().starts;
   for (; seen_starts_ < starts.size(); ++seen_starts_)
     starts_[starts[seen_starts_].process] = seen_starts_;
@@ -64,17 +65,25 @@ const Ledger::Start* Truth::start_of(std::uint64_t process) {
   return found == starts_.end() ? nullptr : &world_.ledger().starts[found->second];
 }
 
-std::vector<etcdsim::EtcdProcess*> Truth::members(const Uid& cluster) {
-  std::vector<etcdsim::EtcdProcess*> out;
+const std::vector<etcdsim::EtcdProcess*>& Truth::members(const Uid& cluster) {
+  auto& known = found_[cluster].members;
+  if (known) return *known;
+  known.emplace();
   for (auto* process : world_.etcd().processes())
     if (const auto* start = start_of(process->id());
         start && start->cluster_uid == cluster && process->member())
-      out.push_back(process);
-  return out;
+      known->push_back(process);
+  return *known;
 }
 
 const etcdsim::Member* Truth::settled_leader(const Uid& cluster) {
-  const auto all = members(cluster);
+  auto& known = found_[cluster].leader;
+  if (!known) known = find_settled_leader(cluster);
+  return *known;
+}
+
+const etcdsim::Member* Truth::find_settled_leader(const Uid& cluster) {
+  const auto& all = members(cluster);
   for (auto* process : all) {
     const auto* member = process->member();
     if (process->paused() || !member->raft().leads() || !member->raft().committed_in_term() ||
@@ -93,9 +102,13 @@ const etcdsim::Member* Truth::settled_leader(const Uid& cluster) {
 }
 
 void Findings::broken(std::string_view id, std::string text) {
-  for (const auto& known : violations_)
-    if (known.id == id) return;  // the first tells the story
+  if (is_broken(id)) return;  // the first tells the story
   violations_.push_back({std::string(id), std::move(text), world_.elapsed(), world_.steps()});
+}
+
+bool Findings::is_broken(std::string_view id) const {
+  return std::any_of(violations_.begin(), violations_.end(),
+                     [&](const Violation& violation) { return violation.id == id; });
 }
 
 std::vector<Invariant> all_invariants() {
@@ -115,6 +128,7 @@ std::vector<Invariant> all_invariants() {
           s14_fencing(),
           s15_one_disruption(),
           s16_version_edges(),
+          s17_order(),
           s18_endpoints(),
           s21_revisions_never_go_back(),
           s22_trust_overlap(),

@@ -53,15 +53,23 @@ class Truth {
   [[nodiscard]] const std::map<Uid, Lineage>& lineages() const { return lineages_; }
   [[nodiscard]] const Lineage* find(const std::string& name) const;  // that exists now
   // Running members of an EtcdCluster, by the starts of their processes.
-  [[nodiscard]] std::vector<etcdsim::EtcdProcess*> members(const Uid& cluster);
+  [[nodiscard]] const std::vector<etcdsim::EtcdProcess*>& members(const Uid& cluster);
   [[nodiscard]] const Ledger::Start* start_of(std::uint64_t process);
   // The member that leads and that a quorum follows now, has committed in its term, and has applied
   // all that it committed.
   [[nodiscard]] const etcdsim::Member* settled_leader(const Uid& cluster);
 
  private:
+  [[nodiscard]] const etcdsim::Member* find_settled_leader(const Uid& cluster);
+
+  // What was found since the last look: many ask for the same, and nothing moves between looks.
+  struct Found {
+    std::optional<std::vector<etcdsim::EtcdProcess*>> members;
+    std::optional<const etcdsim::Member*> leader;
+  };
   World& world_;
   std::map<Uid, Lineage> lineages_;
+  std::map<Uid, Found> found_;
   std::map<std::uint64_t, std::size_t> starts_;  // by process
   std::size_t seen_starts_ = 0;
   std::int64_t seen_version_ = -1;
@@ -74,6 +82,7 @@ class Findings {
   void broken(std::string_view id, std::string text);
   void evaluated(std::string_view id) { ++evaluations_[std::string(id)]; }
   [[nodiscard]] const std::vector<Violation>& violations() const { return violations_; }
+  [[nodiscard]] bool is_broken(std::string_view id) const;
   [[nodiscard]] const std::map<std::string, std::uint64_t>& evaluations() const {
     return evaluations_;
   }
@@ -111,6 +120,7 @@ struct Invariant {
 [[nodiscard]] Invariant s9_volume_identity();
 [[nodiscard]] Invariant s15_one_disruption();
 [[nodiscard]] Invariant s16_version_edges();
+[[nodiscard]] Invariant s17_order();
 [[nodiscard]] Invariant s18_endpoints();
 // ---- How operators write (writes.cc) ----
 [[nodiscard]] Invariant s12_uid_discipline();

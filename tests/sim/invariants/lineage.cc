@@ -84,7 +84,7 @@ Invariant s2_one_lineage() {
                 if (etcd.is_split(id))
                   findings.broken(
                       "S2", fmt::format("{}: two sets of members both take writes", lineage.name));
-              const auto members = truth.members(uid);
+              const auto& members = truth.members(uid);
               for (std::size_t i = 0; i < members.size(); ++i)
                 for (std::size_t k = i + 1; k < members.size(); ++k) {
                   const auto* a = members[i];

@@ -10,6 +10,9 @@
 namespace quorate::sim {
 namespace {
 
+// An operator that was told who leads acts upon it within this time.
+constexpr auto kAttempt = std::chrono::seconds(20);
+
 // Calls `each` for every request since the last call that deleted something by
 // name.
 using OnDelete = std::function<void(const Audit::Entry&, const Spoken&)>;
@@ -59,7 +62,7 @@ bool is_up(const etcdsim::EtcdProcess* process) {
 std::optional<std::size_t> voters(Truth& truth, const Uid& cluster) {
   if (const auto* leader = truth.settled_leader(cluster))
     return leader->state().membership.voters().size();
-  const auto members = truth.members(cluster);
+  const auto& members = truth.members(cluster);
   if (members.empty()) return std::nullopt;
   return members.front()->member()->state().membership.voters().size();
 }
@@ -120,6 +123,42 @@ Invariant s15_one_disruption() {
               last = spoken.key;
               stopped = process->id();
             });
+          }};
+}
+
+Invariant s17_order() {
+  struct State {
+    std::size_t next = 0;
+    std::map<Uid, std::pair<MemberId, Monotonic>> leader;  // of a cluster, and since when
+  };
+  auto state = std::make_shared<State>();
+  return {"S17", "who leads is not restarted, and nobody is while a learner is on its way",
+          [state](Truth& truth, Findings& findings) {
+            const auto now = truth.world().now();
+            for_new_stops(truth, state->next, [&](const Audit::Entry& entry, const Spoken& spoken) {
+              const auto* lineage = standing_owner(truth, spoken.key.name);
+              const auto* process = truth.world().process_of(spoken.key);
+              if (!lineage || !is_up(process) || may_sleep(truth, *lineage)) return;
+              const auto* leader = truth.settled_leader(lineage->uid);
+              if (!leader || is_listed(truth, lineage->uid, spoken.key.name) != true) return;
+              const auto& members = leader->state().membership;
+              if (members.voters().size() < 2) return;  // one can neither hand over nor wait
+              findings.evaluated("S17");
+              const auto& [id, since] = state->leader[lineage->uid];
+              const bool leads = process->member()->id() == leader->id();
+              if (leads && id == leader->id() && now - since > kAttempt)
+                findings.broken("S17", fmt::format("{} restarted {}, which leads", entry.actor,
+                                                   spoken.key.text()));
+              if (members.voters().size() < members.members().size())
+                findings.broken("S17", fmt::format("{} restarted {} while a learner joins",
+                                                   entry.actor, spoken.key.text()));
+            });
+            for (const auto& [uid, lineage] : truth.lineages()) {
+              const auto* leader = truth.settled_leader(uid);
+              if (!leader) continue;
+              auto& known = state->leader[uid];
+              if (known.first != leader->id()) known = {leader->id(), now};
+            }
           }};
 }
 

@@ -49,7 +49,7 @@ std::optional<Pems> read_secret(World& world, const std::string& name) {
 
 void look_at_pairs(Truth& truth, Findings& findings) {
   for (const auto& [uid, lineage] : truth.lineages()) {
-    const auto members = truth.members(uid);
+    const auto& members = truth.members(uid);
     for (const auto* from : members)
       for (const auto* to : members) {
         if (from == to || !to->peer_port().secure()) continue;

@@ -117,8 +117,8 @@ void PodRun::carry_out(const node::Action& action) {
   // Dismantle: the disks are the world's; Tell: there is nobody to be told.
 }
 
-// Nothing but probes is due, and each would answer what it has answered as
-// often as counts.
+// Nothing but probes is due, and each would answer what it has answered more often than counts: the
+// last one that counted was reported.
 bool PodRun::probes_are_steady() const {
   if (!reported_ || gone_ || pod_.meta.deleting() || pod_.active_deadline) return false;
   for (const auto& status : reported_->containers) {
@@ -132,7 +132,7 @@ bool PodRun::probes_are_steady() const {
       if (!probe) return true;
       auto known = answers_.find({status.name, kind});
       return known != answers_.end() && !known->second.pending &&
-             known->second.in_a_row >=
+             known->second.in_a_row >
                  std::max(probe->success_threshold, probe->failure_threshold) &&
              known->second.ok == answer(status.name, *probe);
     };

@@ -1,6 +1,6 @@
 #include "tests/sim/museum/broken_rules.h"
 
-#include <vector>
+#include <algorithm>
 
 #include "plan/rules.h"
 
@@ -10,18 +10,6 @@ namespace {
 using plan::Finding;
 using plan::Situation;
 
-// A table of rules in which one is another.
-template <plan::RuleFunction kBroken>
-std::span<const plan::Rule> with(std::string_view name) {
-  static const std::vector<plan::Rule> kTable = [&] {
-    std::vector<plan::Rule> out(plan::rules().begin(), plan::rules().end());
-    for (auto& rule : out)
-      if (rule.name == name) rule.judge = kBroken;
-    return out;
-  }();
-  return kTable;
-}
-
 template <class Step, class Edit>
 void edit_steps(Finding& finding, Edit edit) {
   for (auto& stage : finding.stages)
@@ -29,14 +17,22 @@ void edit_steps(Finding& finding, Edit edit) {
       if (auto* wanted = std::get_if<Step>(&step)) edit(*wanted);
 }
 
-template <class Step>
-void drop_steps(Finding& finding) {
+template <class Step, class Which>
+void drop_steps(Finding& finding, Which which) {
   for (auto& stage : finding.stages)
-    std::erase_if(stage.steps,
-                  [](const plan::Step& step) { return std::holds_alternative<Step>(step); });
+    std::erase_if(stage.steps, [&](const plan::Step& step) {
+      const auto* wanted = std::get_if<Step>(&step);
+      return wanted && which(*wanted);
+    });
   std::erase_if(finding.stages, [](const plan::Stage& stage) { return stage.steps.empty(); });
 }
 
+bool is_ready(const Situation& now, const std::string& pod) {
+  return std::any_of(now.seen.pods.begin(), now.seen.pods.end(),
+                     [&](const plan::PodFacts& one) { return one.name == pod && one.ready; });
+}
+
+// A Pod is told who its member is when that is ready: too late for the guard.
 Finding ensure_new_for_ever(const Situation& now) {
   auto finding = plan::ensure(now);
   edit_steps<plan::CreatePod>(finding, [](plan::CreatePod& step) {
@@ -48,7 +44,8 @@ Finding ensure_new_for_ever(const Situation& now) {
     step.state.identity.started = false;
     step.state.identity.raft_floor.reset();
   });
-  drop_steps<plan::UpdatePodState>(finding);
+  drop_steps<plan::UpdatePodState>(
+      finding, [&](const plan::UpdatePodState& step) { return !is_ready(now, step.pod); });
   return finding;
 }
 
@@ -66,10 +63,12 @@ Finding heal_nothing(const Situation&) { return {}; }
 
 }  // namespace
 
-std::span<const plan::Rule> rules_new_for_ever() { return with<ensure_new_for_ever>("ensure"); }
-std::span<const plan::Rule> rules_serving_at_once() {
-  return with<ensure_serving_at_once>("ensure");
+std::span<const plan::Rule> rules_new_for_ever() {
+  return rules_with<ensure_new_for_ever>("ensure");
 }
-std::span<const plan::Rule> rules_without_heal() { return with<heal_nothing>("heal"); }
+std::span<const plan::Rule> rules_serving_at_once() {
+  return rules_with<ensure_serving_at_once>("ensure");
+}
+std::span<const plan::Rule> rules_without_heal() { return rules_with<heal_nothing>("heal"); }
 
 }  // namespace quorate::sim

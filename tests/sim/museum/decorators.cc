@@ -187,11 +187,27 @@ class Sleeper final : public ForwardingApi {
   Duration time_;
 };
 
+// One decorator around another, which it keeps.
+class NestedApi final : public ForwardingApi {
+ public:
+  NestedApi(rt::Runtime here, std::unique_ptr<kube::Api> kept, std::unique_ptr<kube::Api> outer)
+      : ForwardingApi(here, *outer), kept_(std::move(kept)), outer_(std::move(outer)) {}
+
+ private:
+  std::unique_ptr<kube::Api> kept_;
+  std::unique_ptr<kube::Api> outer_;
+};
+
+// What is wrapped already stays so: decorators add up.
 template <class MakeApi>
 Apply wraps(MakeApi make) {
   return [make](WorldOptions& options) {
-    options.wrap = [make](rt::Runtime here, kube::Api& inner) -> std::unique_ptr<kube::Api> {
-      return make(here, inner);
+    options.wrap = [make, first = options.wrap](rt::Runtime here,
+                                                kube::Api& inner) -> std::unique_ptr<kube::Api> {
+      if (!first) return make(here, inner);
+      auto kept = first(here, inner);
+      auto outer = make(here, *kept);
+      return std::make_unique<NestedApi>(here, std::move(kept), std::move(outer));
     };
   };
 }

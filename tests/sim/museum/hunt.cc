@@ -1,59 +1,98 @@
 #include "tests/sim/museum/hunt.h"
 
+#include <algorithm>
+
 #include "tests/sim/plans/campaign.h"
 #include "tests/sim/plans/parallel.h"
 
 namespace quorate::sim {
 namespace {
 
-constexpr int kMinimisingRuns = 40;
+constexpr int kMinimisingRuns = 30;
 constexpr std::size_t kFewFaults = 5;  // a plan of so many is small enough to be read
+constexpr auto kMoment = std::chrono::seconds(10);
 
-std::string broken_by(const Mutant& mutant, const Outcome& outcome) {
+const Violation* find_kill(const Mutant& mutant, const Outcome& outcome) {
   for (const auto& id : mutant.killed_by)
-    if (outcome.violates(id)) return id;
-  return {};
+    if (const auto* violation = outcome.find_violation(id)) return violation;
+  return nullptr;
 }
+
+class Hunt {
+ public:
+  explicit Hunt(const Mutant& mutant) : mutant_(mutant) {
+    blank_.scenario = find_scenario(mutant.scenario);
+    blank_.length = mutant.length;
+    const auto& ids = mutant.killed_by;
+    if (std::find(ids.begin(), ids.end(), "L3") != ids.end())
+      reference_ = std::make_shared<Counts>(run(blank_).counts);
+    out_.mutant = &mutant;
+  }
+
+  Hunted finish(int most_seeds) {
+    if (!search(most_seeds)) return std::move(out_);
+    auto& smallest = out_.smallest;
+    if (size(smallest) > kFewFaults) smallest = minimise(smallest, out_.killed.by, kMinimisingRuns);
+    out_.killed.faults = size(smallest);
+    out_.survivor = run(make_sound(smallest));
+    return std::move(out_);
+  }
+
+ private:
+  static std::size_t size(const Trial& trial) {
+    return trial.plan.faults.size() + trial.edits.size();
+  }
+
+  // What the mutant is known to die of comes first.
+  bool search(int most_seeds) {
+    for (const auto& plan : mutant_.plans) {
+      auto trial = blank_;
+      trial.plan = plan;
+      if (dies(std::move(trial))) return true;
+    }
+    for (int seed = 1; seed <= most_seeds; ++seed)
+      if (dies(draw_trial(*blank_.scenario, static_cast<std::uint64_t>(seed), mutant_.length)))
+        return true;
+    return false;
+  }
+
+  bool dies(Trial trial) {
+    ++out_.killed.runs;
+    trial.mutant = &mutant_;
+    trial.ends_with = mutant_.killed_by;
+    if (trial.edits.empty()) trial.reference = reference_;
+    auto outcome = run(trial);
+    out_.killed.steps += outcome.steps;
+    const auto* kill = find_kill(mutant_, outcome);
+    if (kill) {
+      out_.killed.by = kill->id;
+      killed_at_ = kill->at;
+      out_.smallest = trial;
+    }
+    const bool dead = kill != nullptr;
+    out_.runs.emplace_back(std::move(trial), std::move(outcome));
+    return dead;
+  }
+
+  // The operator itself under the same plan, for a moment longer than the mutant lived; to the end
+  // if that is when it died.
+  Trial make_sound(Trial trial) const {
+    trial.mutant = nullptr;
+    if (killed_at_ + kMoment < trial.length.value_or(trial.scenario->length))
+      trial.ends_after = killed_at_ + kMoment;
+    return trial;
+  }
+
+  const Mutant& mutant_;
+  Trial blank_;
+  std::shared_ptr<const Counts> reference_;
+  Duration killed_at_{};
+  Hunted out_;
+};
 
 }  // namespace
 
-Hunted hunt(const Mutant& mutant, int most_seeds) {
-  const auto& scenario = *find_scenario(mutant.scenario);
-  Trial quiet;
-  quiet.scenario = &scenario;
-  quiet.length = mutant.length;
-  const auto reference = std::make_shared<Counts>(run(quiet).counts);
-  Hunted out;
-  out.mutant = &mutant;
-  auto dies = [&](Trial trial) {
-    ++out.killed.runs;
-    trial.mutant = &mutant;
-    trial.length = mutant.length;
-    if (trial.edits.empty()) trial.reference = reference;
-    auto outcome = run(trial);
-    out.killed.steps += outcome.steps;
-    out.killed.by = broken_by(mutant, outcome);
-    if (!out.killed.by.empty()) out.smallest = trial;
-    out.runs.emplace_back(std::move(trial), std::move(outcome));
-    return !out.killed.by.empty();
-  };
-  bool dead = false;
-  for (std::size_t i = 0; i < mutant.plans.size() && !dead; ++i) {
-    auto trial = quiet;
-    trial.plan = mutant.plans[i];
-    dead = dies(std::move(trial));
-  }
-  for (int seed = 1; seed <= most_seeds && !dead; ++seed)
-    dead = dies(draw_trial(scenario, static_cast<std::uint64_t>(seed), mutant.length));
-  if (!dead) return out;
-  if (out.smallest.plan.faults.size() + out.smallest.edits.size() > kFewFaults)
-    out.smallest = minimise(out.smallest, out.killed.by, kMinimisingRuns);
-  out.killed.faults = out.smallest.plan.faults.size() + out.smallest.edits.size();
-  auto sound = out.smallest;
-  sound.mutant = nullptr;
-  out.survivor = run(sound);
-  return out;
-}
+Hunted hunt(const Mutant& mutant, int most_seeds) { return Hunt(mutant).finish(most_seeds); }
 
 void hunt_all(const std::vector<const Mutant*>& mutants, unsigned jobs,
               const std::function<void(const Hunted&)>& each) {

@@ -96,14 +96,6 @@ Result<net::Response> refuse(const net::Request&) {
   return fail(Code::kUnavailable, "does not feel like it");
 }
 
-Apply never_renews() {
-  return answers_itself(
-      [](const net::Request& request) {
-        return request.method == "PATCH" && request.path.find("/secrets/") != std::string::npos;
-      },
-      refuse);
-}
-
 void tire(WorldOptions& options) {
   auto left = std::make_shared<int>(20);
   answers_itself(
@@ -163,54 +155,6 @@ std::vector<Mutant> of_progress() {
        {crashes},
        [](WorldOptions& options) { options.op.timings.lease = 10min; },
        100s},
-  };
-}
-
-namespace {
-
-// ---- Certificates ----
-
-// The root that members trust among each other is that of clients, and stays it.
-void swap_authorities(WorldOptions& options) {
-  auto other = std::make_shared<json::Value>();
-  const auto swap = [other](json::Value& body) {
-    if (json::find(body, "/data/ca.crt") && !other->is_null()) set(body, "/data/ca.crt", *other);
-  };
-  both(edits_body("POST", "/secrets",
-                  [other, swap](json::Value& body) {
-                    const auto* root = json::find(body, "/data/ca.crt");
-                    if (root && name_in(body) == "c-client-ca") *other = *root;
-                    if (name_in(body) == "c-peer-tls") swap(body);
-                  }),
-       edits_body("PATCH", "/secrets/c-peer-tls", swap))(options);
-}
-
-}  // namespace
-
-std::vector<Mutant> of_certificates() {
-  return {
-      {"swaps-authorities",
-       "members trust another authority than theirs",
-       {"S22"},
-       "tls",
-       {kNothing},
-       swap_authorities,
-       60s},
-      {"locks-itself-out",
-       "renews its own certificate to one of nobody",
-       {"S23"},
-       "certificates",
-       {kNothing},
-       edits_body("PATCH", "/secrets/c-operator-tls",
-                  [](json::Value& body) { set(body, "/data/tls.crt", "Z2FyYmFnZQ=="); }),
-       1h},
-      {"never-renews",
-       "does not renew certificates",
-       {"L10"},
-       "certificates",
-       {kNothing},
-       never_renews(),
-       1h},
   };
 }
 

@@ -19,9 +19,11 @@ namespace quorate::sim {
 
 inline const Plan kNothing;
 
-// What it says, what it does not bring about, certificates.
+// What it says and what it does not bring about (museum_outcomes.cc).
 [[nodiscard]] std::vector<Mutant> of_reports();
 [[nodiscard]] std::vector<Mutant> of_progress();
+// How it restarts members, and their certificates (museum_rolls.cc).
+[[nodiscard]] std::vector<Mutant> of_rolls();
 [[nodiscard]] std::vector<Mutant> of_certificates();
 
 }  // namespace quorate::sim

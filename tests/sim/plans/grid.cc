@@ -163,7 +163,7 @@ std::vector<Cell> scale_down() {
        all_of({in_story({"sleep-three", "sleep-one", "sleep-five"}), during(kStale)})},
       {"D12", "removal during a roll"},
       {"D13", "names in the list are empty or double"},
-      {"D14", "one of two is dead, one is wanted"},
+      {"D14", "one of two is dead, one is wanted", in_story({"lost-of-two"})},
   };
 }
 

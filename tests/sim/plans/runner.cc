@@ -113,15 +113,18 @@ class Run {
   void live() {
     world_.start();
     misfortunes();
+    if (is_over()) return;
     world_.fate().calm_down();
     const auto calm_since = world_.elapsed();
     say("calm", "nothing goes wrong from here on");
-    const bool settled = world_.run_until([this] { return settles(); }, kConverge);
+    const bool settled = world_.run_until([this] { return is_over() || settles(); }, kConverge);
+    if (is_over()) return;
     outcome_.converged_after = world_.elapsed() - calm_since;
     if (settled)
       stay();
     else
       explain_wait();
+    if (is_over()) return;
     for (const auto& name : trial_.scenario->hopeless) must_say_why(name);
     checker_->at_calm();
     compare_counts();
@@ -129,6 +132,17 @@ class Run {
 
   void say(std::string_view who, std::string_view what) {
     if (story_) story_->say(who, what);
+  }
+
+  // Nobody wants to see more of it.
+  bool is_over() {
+    if (trial_.ends_after && world_.elapsed() >= *trial_.ends_after) return true;
+    const auto& ends = trial_.ends_with;
+    return std::any_of(ends.begin(), ends.end(),
+                       [this](const auto& id) { return checker_->findings().is_broken(id); });
+  }
+  void pass(Duration time) {
+    static_cast<void>(world_.run_until([this] { return is_over(); }, time));
   }
 
   // ---- The story ----
@@ -151,10 +165,11 @@ class Run {
     const auto length = trial_.length.value_or(scenario.length);
     for (const auto& [at, what] : agenda) {
       if (at > length) break;
-      if (at > world_.elapsed()) world_.run_for(at - world_.elapsed());
+      if (at > world_.elapsed()) pass(at - world_.elapsed());
+      if (is_over()) return;
       what();
     }
-    if (length > world_.elapsed()) world_.run_for(length - world_.elapsed());
+    if (length > world_.elapsed()) pass(length - world_.elapsed());
     if (!trial_.edits.empty()) {
       say("user", "declares again what was declared first");
       declare_base(world_, scenario.clusters.front(), *scenario.base);
@@ -192,9 +207,10 @@ class Run {
   // are served.
   void stay() {
     say("calm", "it is as declared");
-    world_.run_for(10s);  // the last reports
+    pass(10s);  // the last reports
     const auto before = world_.audit().entries.size();
-    world_.run_for(kStay);
+    pass(kStay);
+    if (is_over()) return;
     auto& findings = checker_->findings();
     findings.evaluated("L1");
     if (trial_.scenario->heals) findings.evaluated("L5");
@@ -315,9 +331,10 @@ class Run {
 
 }  // namespace
 
-bool Outcome::violates(std::string_view id) const {
-  return std::any_of(violations.begin(), violations.end(),
-                     [&](const Violation& violation) { return violation.id == id; });
+const Violation* Outcome::find_violation(std::string_view id) const {
+  for (const auto& violation : violations)
+    if (violation.id == id) return &violation;
+  return nullptr;
 }
 
 bool destroys(const Scenario& scenario, const Plan& plan) {

@@ -27,6 +27,10 @@ struct Trial {
   const Mutant* mutant = nullptr;
   std::shared_ptr<const Counts> reference = {};  // what a run without faults created and deleted
   std::optional<Duration> length = {};           // another than the scenario's
+  // The run is over as soon as one of these invariants is broken, or after so long, whatever else
+  // might come.
+  std::vector<std::string> ends_with = {};
+  std::optional<Duration> ends_after = {};
 };
 
 struct Outcome {
@@ -48,7 +52,8 @@ struct Outcome {
   std::map<std::string, std::uint64_t> edits;    // `replicas changed` -> how often accepted
   std::map<std::string, std::uint64_t> refused;  // likewise
 
-  [[nodiscard]] bool violates(std::string_view id) const;
+  [[nodiscard]] const Violation* find_violation(std::string_view id) const;
+  [[nodiscard]] bool violates(std::string_view id) const { return find_violation(id) != nullptr; }
 };
 
 // Gets what is worth reading, line by line.

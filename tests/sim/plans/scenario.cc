@@ -117,6 +117,15 @@ Scenario make_roll_pod_bound() {
   return out;
 }
 
+Scenario make_outgrow() {
+  auto out = form_as("outgrow", "five members of other memory instead of three, and back");
+  auto five = shaped("3.6.16", "256Mi");
+  five["replicas"] = 5;
+  out.acts = {declare(0s, "c", shaped("3.6.16", "128Mi")), edit(40s, "c", std::move(five)),
+              edit(200s, "c", shaped("3.6.16", "128Mi"))};
+  return out;
+}
+
 // ---- What is done differs ----
 
 Scenario make_two() {
@@ -181,6 +190,7 @@ std::vector<Scenario> make_scenarios() {
                             make_authorities(),
                             make_roll(),
                             make_roll_pod_bound(),
+                            make_outgrow(),
                             make_two(),
                             make_neighbour(),
                             make_blackout()};

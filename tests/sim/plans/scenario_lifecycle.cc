@@ -111,6 +111,16 @@ Scenario make_lost_quorum() {
   return out;
 }
 
+Scenario make_lost_of_two() {
+  auto out =
+      make_loss("lost-of-two", "one of two members loses its data, then one is wanted",
+                {befall(60s, FaultKind::kWipeAndKill, 0), edit(120s, "c", plain_spec(1))}, 2);
+  out.heals = false;
+  out.clusters = {};
+  out.hopeless = {"c"};
+  return out;
+}
+
 Scenario make_lost_pods() {
   auto out = make_loss("lost-pods", "all Pods are deleted that hold the data", {});
   auto bound = plain_spec(3);
@@ -137,6 +147,7 @@ std::vector<Scenario> losses() {
                 {befall(80s, FaultKind::kWipeAndKill, 1), befall(80s, FaultKind::kWipeAndKill, 3)},
                 5),
       make_lost_quorum(),
+      make_lost_of_two(),
       make_lost_pods(),
       make_loss("restart", "all nodes are restarted at once, and again",
                 {befall(60s, FaultKind::kReboot, 0), befall(60s, FaultKind::kReboot, 1),
