@@ -86,7 +86,12 @@ def test_operator_runs_under_its_own_rights(cluster, rig, quorate):
     rules = [rule for o in objects(quorate("manifests", "--only", "rbac")).values() for rule in o.get("rules", [])]
     assert audit.outside_of(rules, events) == []
     Etcd.through_service(cluster).put("/k", "v")
-    quiet_since = offset
+
+    def others():
+        return [n.metadata.name for n in cluster.kube.core.list_namespace().items if n.metadata.name.startswith("test-") and n.metadata.name != cluster.namespace]
+    eventually("namespaces of earlier tests are gone", lambda: (not others(), others()), 240)
+    cluster.wait_until_settled(3)
+    _, quiet_since = audit.requests(rig.audit_log, offset)
 
     def quiet():
         seen, _ = audit.requests(rig.audit_log, quiet_since)

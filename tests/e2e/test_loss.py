@@ -146,20 +146,26 @@ def put_back_older_copy(rig, cluster, writer, victim):
     return put_back
 
 
+def make_pod_anew(cluster, victim):
+    uid = cluster.pods[victim].metadata.uid
+    cluster.kube.core.delete_namespaced_pod(victim, cluster.namespace)
+
+    def is_back():
+        pod = cluster.pods.get(victim)
+        return pod is not None and pod.metadata.uid != uid and cluster.is_settled(3)[0], cluster.describe()
+    eventually(f"{victim} is back", is_back, 120)
+
+
 def test_volume_put_back_below_its_floor_is_refused_and_the_member_replaced(cluster, rig):
     """An older copy may lack votes and entries that its member gave its word for. How far its log went is noted when its Pod is made anew."""
     cluster.create(replicas=3).wait_until_settled(3)
     victim, before = follower(cluster), member_ids(cluster)
     with Writer(cluster) as writer:
         put_back = put_back_older_copy(rig, cluster, writer, victim)
-        uid = cluster.pods[victim].metadata.uid
-        cluster.kube.core.delete_namespaced_pod(victim, cluster.namespace)
-
-        def floor():
-            pod = cluster.pods.get(victim)
-            noted = int((pod.metadata.annotations or {}).get("quorate.io/raft-floor", 0)) if pod and pod.metadata.uid != uid else 0
-            return noted > 100 and cluster.is_settled(3)[0], f"floor {noted}; {cluster.describe()}"
-        eventually("how far it went is noted", floor, 120)
+        make_pod_anew(cluster, victim)  # and the operator asks it how far it is
+        make_pod_anew(cluster, victim)  # and notes that
+        noted = int(cluster.pods[victim].metadata.annotations["quorate.io/raft-floor"])
+        assert noted > 200, f"it went further than {noted}"
         put_back()
         eventually(f"{victim} is replaced", lambda: is_replaced(cluster, victim, before[victim]), 180)
     writer.check(at_least=200)
