@@ -19,9 +19,9 @@ endfunction()
 function(quorate_add_libraries table)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${table})
   file(STRINGS ${table} rows REGEX "^[a-z]")
-  # These tests hold generated files against those that are committed.
+  # These tests look at files of the tree: generated ones that are committed, and sources.
   set_source_files_properties(${CMAKE_SOURCE_DIR}/src/api/crd_test.cc ${CMAKE_SOURCE_DIR}/src/apiserver/builtin_answers_test.cc ${CMAKE_SOURCE_DIR}/src/operator/rbac_test.cc
-    ${CMAKE_SOURCE_DIR}/src/operator/install_test.cc
+    ${CMAKE_SOURCE_DIR}/src/operator/install_test.cc ${CMAKE_SOURCE_DIR}/src/cli/advice_test.cc
     PROPERTIES COMPILE_DEFINITIONS QUORATE_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   foreach(row IN LISTS rows)
     string(REGEX MATCH "^([a-z_]+) *:(.*)$" _ "${row}")

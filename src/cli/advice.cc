@@ -5,11 +5,6 @@
 namespace quorate::cli {
 namespace {
 
-struct Advice {
-  std::string_view reason;
-  std::string_view text;
-};
-
 constexpr auto kAdvice = std::to_array<Advice>({
     {"AuthorityChanged",
      "somebody exchanged the Secret with the authority; put the old one back, or delete the "
@@ -28,6 +23,9 @@ constexpr auto kAdvice = std::to_array<Advice>({
     {"FormationInDoubt",
      "look at the members' records: kubectl get etcdmembers -n {n} -l quorate.io/cluster={c} -o "
      "yaml"},
+    {"HashesDiffer",
+     "stop writers that must not see wrong data; etcdctl endpoint hashkv --cluster shows who "
+     "differs; delete the claim and Pod of the one whose data is wrong"},
     {"IdentityInDoubt",
      "look at the members' records: kubectl get etcdmembers -n {n} -l quorate.io/cluster={c} -o "
      "yaml"},
@@ -68,6 +66,8 @@ constexpr auto kAdvice = std::to_array<Advice>({
 });
 
 }  // namespace
+
+std::span<const Advice> all_advice() { return kAdvice; }
 
 std::string_view advice_for(std::string_view reason) {
   for (const auto& one : kAdvice)

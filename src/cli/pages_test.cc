@@ -76,7 +76,8 @@ ClusterFacts make_facts(const std::string& spec, const std::string& status) {
   for (int i = 0; i < 3; ++i) {
     const auto name = fmt::format("c-{}", i);
     facts.records.push_back(read_as<op::RecordView>(
-        fmt::format(R"({{{}, "status": {{"version": "3.6.16"}}}})", metadata(name))));
+        fmt::format(R"({{{}, "status": {{"version": "3.6.16", "dbSize": "20Mi", "raftLag": 0}}}})",
+                    metadata(name))));
     facts.pods.push_back(read_as<op::PodView>(fmt::format(
         R"({{{}, "spec": {{"nodeName": "node-{}"}}, "status": {{"phase": "Running", "podIP": "10.0.0.{}"}}}})",
         metadata(name), i + 1, i + 1)));
@@ -117,11 +118,13 @@ TEST(StatusPage, ShowsMembersWithRoleNodeAndVolume) {
   const auto page = render_status(make_facts(), plain());
   EXPECT_THAT(page, StartsWith("n/c  Ready\n  3/3 ready · etcd 3.6.16 · cluster ID cafe · operator "
                                "quorate · 3h old\n"));
-  EXPECT_THAT(page,
-              HasSubstr("  MEMBER   ROLE      READY   VERSION   NODE     POD       VOLUME   AGE\n"
-                        "  c-0      voter     yes     3.6.16    node-1   Running   1Gi      3h\n"
-                        "  c-1      leader    yes     3.6.16    node-2   Running   1Gi      3h\n"
-                        "  c-2      learner   no      3.6.16    node-3   Running   1Gi      3h\n"));
+  EXPECT_THAT(
+      page,
+      HasSubstr(
+          "  MEMBER   ROLE      READY   VERSION   NODE     POD       VOLUME   DB     LAG   AGE\n"
+          "  c-0      voter     yes     3.6.16    node-1   Running   1Gi      20Mi   0     3h\n"
+          "  c-1      leader    yes     3.6.16    node-2   Running   1Gi      20Mi   0     3h\n"
+          "  c-2      learner   no      3.6.16    node-3   Running   1Gi      20Mi   0     3h\n"));
   EXPECT_THAT(page, HasSubstr("certificates: valid until 2026-08-01"));
   EXPECT_THAT(page, Not(HasSubstr("10.0.0.1")));
   EXPECT_THAT(render_status(make_facts(), plain(true)), HasSubstr("10.0.0.1"));

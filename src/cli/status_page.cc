@@ -81,9 +81,13 @@ std::string headline(const ClusterFacts& facts, const PageOptions& options) {
   return out + fmt::format("  {}\n", fmt::join(about, " · "));
 }
 
+std::string lag_of(const api::MemberStatus& status) {
+  return status.raft_lag ? std::to_string(*status.raft_lag) : "";
+}
+
 std::string members_of(const ClusterFacts& facts, const PageOptions& options) {
-  std::vector<std::string> head{"MEMBER", "ROLE", "READY",  "VERSION",
-                                "NODE",   "POD",  "VOLUME", "AGE"};
+  std::vector<std::string> head{"MEMBER", "ROLE",   "READY", "VERSION", "NODE",
+                                "POD",    "VOLUME", "DB",    "LAG",     "AGE"};
   if (options.wide) head.insert(head.end(), {"ID", "ADDRESS", "RESTARTS"});
   Table table(std::move(head));
   const auto& status = facts.cluster.status;
@@ -106,6 +110,8 @@ std::string members_of(const ClusterFacts& facts, const PageOptions& options) {
                                  pod ? pod->node : "",
                                  pod_state(pod),
                                  volume_of(facts, name),
+                                 record.status.db_size.value_or(""),
+                                 lag_of(record.status),
                                  age_of(record.meta, options.now)};
     if (options.wide) {
       row.emplace_back(listed && listed->id ? listed->id->text() : "");
