@@ -12,23 +12,30 @@ namespace quorate::sim {
 namespace {
 
 constexpr auto kBetweenLooks = std::chrono::minutes(1);
+// After a start: until kubelets have brought every file up to date.
+constexpr auto kRestless = std::chrono::minutes(1);
+constexpr auto kBetweenRestlessLooks = std::chrono::seconds(2);
 
 WallTime wall(Truth& truth) { return truth.world().etcd().runtime().clock->wall(); }
 
-// True after every start of a process, and once a minute.
+// True after every start of a process, often for a while after that, and once a minute.
 class Pulse {
  public:
   bool is_due(Truth& truth) {
+    const auto now = truth.world().now();
     const auto starts = truth.world().ledger().starts.size();
-    if (starts == starts_ && truth.world().now() < next_) return false;
+    const bool started = starts != starts_;
+    if (started) restless_until_ = now + kRestless;
+    if (!started && now < next_) return false;
     starts_ = starts;
-    next_ = truth.world().now() + kBetweenLooks;
+    next_ = now + (now < restless_until_ ? Duration(kBetweenRestlessLooks) : kBetweenLooks);
     return true;
   }
 
  private:
   std::size_t starts_ = 0;
   Monotonic next_{};
+  Monotonic restless_until_{};
 };
 
 struct Pems {
