@@ -42,7 +42,7 @@ std::string sample_text(std::string_view path, const Value& schema, int which) {
     return std::string(all[static_cast<std::size_t>(which) % all.size()].get_string());
   }
   static const std::map<std::string_view, std::vector<std::string>> kSamples = {
-      {"version", {"3.6.16", "3.6.15"}},
+      {"version", {"3.6.16", "3.7.3"}},
       {"repository", {"registry.example/etcd", "other/etcd"}},
       {"tag", {"v1", "v2"}},
       {"digest", {"sha256:" + std::string(64, 'a'), "sha256:" + std::string(64, 'b')}},

@@ -282,7 +282,7 @@ class FaultProxy::Worker {
   }
 
   bool reset_if_shunned(Connection& connection) const {
-    const auto port = shunned_.empty() ? 0 : connection.client_port();
+    const std::uint16_t port = shunned_.empty() ? std::uint16_t{0} : connection.client_port();
     const bool shunned =
         port != 0 && std::any_of(shunned_.begin(), shunned_.end(),
                                  [&](pid_t process) { return is_connected_from(process, port); });
