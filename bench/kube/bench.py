@@ -1,6 +1,6 @@
 """Measures an operator on the rig and prints its figures beside those of others. Run by scripts/bench-kube, in the rig's network.
 
-  bench.py RECIPE [--many 5] [--runs 3] [--only create,scale,...] [--json FILE]
+  bench.py RECIPE [--many 20] [--runs 3] [--only weight,create,...] [--json FILE]
 
 A figure that did not come about within its time is printed as "never".
 """
@@ -193,6 +193,9 @@ class Bench:
             if name not in self.figures:
                 continue
             value = self.figures[name]
+            if row.get("clusters", self.args.many) != self.args.many:
+                print(f"{name:20} {number(value, row['unit']):>10}  with {self.args.many} clusters: not what others were measured with")
+                continue
             cells = [f"{number(row[n], row['unit']):>9} {ratio(row[n], value):>7}" for n in names]
             print(f"{name:20} {number(value, row['unit']):>10} {' '.join(cells)} {number(row['at_most'], row['unit'], '-'):>8}  {row['what']}")
         for note in self.notes:
@@ -213,9 +216,9 @@ def ratio(peer, own):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("recipe", type=pathlib.Path)
-    parser.add_argument("--many", type=int, default=5)
+    parser.add_argument("--many", type=int, default=20)
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--only", default="create,scale,losses,weight")
+    parser.add_argument("--only", default="weight,create,scale,losses")
     parser.add_argument("--json", type=pathlib.Path)
     args = parser.parse_args()
     bench = Bench(json.loads(args.recipe.read_text()), args)
