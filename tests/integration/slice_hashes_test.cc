@@ -10,15 +10,12 @@
 namespace quorate::slice {
 namespace {
 
-class Hashes : public SliceTest {
+class Hashes : public SliceOnNodes {
  protected:
-  void SetUp() override {
-    if (!fabric_refusal().empty()) GTEST_SKIP() << "no fabric: " << fabric_refusal();
-    set_up_in(World::with_nodes());
-    auto setup = world().setup(ns_, kPatient);
-    setup.options.observer.ask_every = 1s;
+  void begin() override {
+    auto setup = brisk_setup();
     setup.options.observer.hash_every = 2s;
-    operator_ = &start_operator(ledger_, std::move(setup));
+    process_ = &start_operator(ledger_, std::move(setup));
   }
 
   std::filesystem::path database_of(const std::string& member) {
@@ -43,9 +40,6 @@ class Hashes : public SliceTest {
     }
     return places;
   }
-
-  Ledger ledger_;
-  OperatorProcess* operator_ = nullptr;
 };
 
 TEST_F(Hashes, ThatDifferFreezeTheClusterAndNameTheMembers) {
@@ -55,20 +49,21 @@ TEST_F(Hashes, ThatDifferFreezeTheClusterAndNameTheMembers) {
   application.put("k", "as it was written");
   // All is well for as long as it is.
   world().run(world().until_seen(60s, "data was compared", [&] {
-    return Look(operator_->counter("quorate_hash_rounds_total") >= 3, operator_->ended());
+    return Look(process_->counter("quorate_hash_rounds_total") >= 3, process_->ended());
   }));
   EXPECT_TRUE(is_ready(get(kube::kEtcdClusters, "c")).holds);
 
+  const auto database = database_of("c-2");
   world().run(world().until_seen(20s, "etcd has written its page", [&] {
-    return Look(overwrite(database_of("c-2"), "as it was written", "as nobody wrote!!") > 0,
+    return Look(overwrite(database, "as it was written", "as nobody wrote!!") > 0,
                 "it is not on the disk");
   }));
   world().run(world().until(kube::kEtcdClusters, key("c"), 90s, "names them", [](const auto& live) {
     return waits_for(live, "HashesDiffer", {"c-0", "c-1", "c-2"});
   }));
   const auto pods = uid_of(kube::kPods, "c-2");
-  world().run(world().patch(kube::kEtcdClusters, key("c"), R"({"spec": {"replicas": 1}})"));
-  wait_for_looks(*operator_, 5);
+  edit(R"({"spec": {"replicas": 1}})");
+  wait_for_looks(*process_, 5);
   EXPECT_EQ(uid_of(kube::kPods, "c-2"), pods) << "nothing is removed";
   EXPECT_EQ(application.members().voters(), 3u);
 }
