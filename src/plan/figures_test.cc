@@ -19,9 +19,9 @@ void set_figures(World& world, std::int64_t size, std::int64_t in_use) {
   }
 }
 
-World with_figures() {
+World with_figures(std::int64_t size = 200 << 20, std::int64_t in_use = 100 << 20) {
   auto world = formed(3);
-  set_figures(world, 20 << 20, 10 << 20);
+  set_figures(world, size, in_use);
   world.pass();
   return world;
 }
@@ -32,32 +32,42 @@ const api::MemberStatus& status_of(World& world, const std::string& name) {
 
 TEST(Figures, AreToldInFewDigits) {
   auto world = with_figures();
-  EXPECT_EQ(status_of(world, "c-0").db_size, "20Mi");
-  EXPECT_EQ(status_of(world, "c-0").db_in_use, "10Mi");
+  EXPECT_EQ(status_of(world, "c-0").db_size, "200Mi");
+  EXPECT_EQ(status_of(world, "c-0").db_in_use, "100Mi");
   EXPECT_EQ(status_of(world, "c-0").raft_lag, 0);
-  set_figures(world, 954'368, 20'480);
-  world.pass();
-  EXPECT_EQ(status_of(world, "c-0").db_size, "932Ki");
-  EXPECT_EQ(status_of(world, "c-0").db_in_use, "20Ki");
+  auto small = with_figures(954'368, 20'480);
+  small.pod("c-0")->ready = false;
+  small.pass();
+  EXPECT_EQ(status_of(small, "c-0").db_size, "932Ki");
+  EXPECT_EQ(status_of(small, "c-0").db_in_use, "20Ki");
 }
 
 TEST(Figures, AreNotWorthAWriteUnlessTheyHaveDoubledOrHalved) {
   auto world = with_figures();
-  set_figures(world, 39 << 20, 6 << 20);
+  set_figures(world, 399 << 20, 60 << 20);
   EXPECT_THAT(world.decide().member_statuses, IsEmpty());
-  set_figures(world, 40 << 20, 10 << 20);
+  set_figures(world, 400 << 20, 100 << 20);
   EXPECT_THAT(world.decide().member_statuses, SizeIs(3));
-  set_figures(world, 20 << 20, 5 << 20);
+  set_figures(world, 200 << 20, 50 << 20);
+  EXPECT_THAT(world.decide().member_statuses, SizeIs(3));
+}
+
+// A few writes double a small database.
+TEST(Figures, OfSmallDatabasesAreNotWorthAWrite) {
+  auto world = with_figures(20 << 10, 20 << 10);
+  set_figures(world, 31 << 20, 10 << 20);
+  EXPECT_THAT(world.decide().member_statuses, IsEmpty());
+  set_figures(world, 32 << 20, 10 << 20);
   EXPECT_THAT(world.decide().member_statuses, SizeIs(3));
 }
 
 TEST(Figures, AreWrittenWithWhateverElseIsWritten) {
   auto world = with_figures();
-  set_figures(world, 25 << 20, 10 << 20);
+  set_figures(world, 250 << 20, 100 << 20);
   world.pod("c-1")->ready = false;
   world.pass();
-  EXPECT_EQ(status_of(world, "c-1").db_size, "25Mi");
-  EXPECT_EQ(status_of(world, "c-0").db_size, "20Mi");
+  EXPECT_EQ(status_of(world, "c-1").db_size, "250Mi");
+  EXPECT_EQ(status_of(world, "c-0").db_size, "200Mi");
 }
 
 TEST(Figures, TellHowFarAMemberIsBehindByItsOrderOfMagnitude) {

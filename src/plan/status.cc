@@ -129,13 +129,16 @@ std::string render_size(Bytes size) {
   return std::to_string(size.value());
 }
 
+// Below this nobody minds how large a database is: a small one doubles with every few writes.
+constexpr std::int64_t kSmall = std::int64_t{16} << 20;
+
 bool has_moved(const std::optional<std::string>& before, const std::string& now) {
   const auto old = api::Quantity::parse(before.value_or(""));
   const auto fresh = api::Quantity::parse(now);
   if (!old || !fresh) return true;
-  const auto was = old->bytes().value();
-  const auto is = fresh->bytes().value();
-  return was != is && (is >= 2 * was || 2 * is <= was);
+  const auto was = std::max(kSmall, old->bytes().value());
+  const auto is = std::max(kSmall, fresh->bytes().value());
+  return is >= 2 * was || 2 * is <= was;
 }
 
 // Its order of magnitude: 0 for whoever is near (electorate.h), else kNearEntries times a power of
