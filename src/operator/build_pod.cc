@@ -122,7 +122,8 @@ json::Object etcd_container(const Owner& owner, const plan::PodShape& shape) {
       {"resources", resources(shape.resources)},
       {"volumeMounts", std::move(mounts)},
       {"securityContext", restricted()},
-      {"terminationMessagePolicy", "File"},
+      // The launch guard writes why it refuses; etcd writes nothing, and its last lines stand in.
+      {"terminationMessagePolicy", "FallbackToLogsOnError"},
   };
   if (shape.pull_policy) {
     switch (*shape.pull_policy) {

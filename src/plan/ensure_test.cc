@@ -402,6 +402,22 @@ TEST(EnsureMembers, NamesWhyAPodDoesNotStart) {
   EXPECT_EQ(message_of(decision, "EtcdExits"), "c-2: etcd ended with 2: Error");
 }
 
+// Of the last lines of its log, those that tell.
+TEST(EnsureMembers, TellsEtcdsLastWords) {
+  const auto told = [](int code, const std::string& log) {
+    World world;
+    for (int i = 0; i < 4 && world.seen.pods.empty(); ++i) world.pass();
+    world.end_container("c-2", code, log);
+    return message_of(world.decide(), "EtcdExits");
+  };
+  EXPECT_EQ(told(1, "one\n{\"level\":\"fatal\",\"msg\":\"no such flag\"}\n\n"),
+            "c-2: etcd ended with 1: {\"level\":\"fatal\",\"msg\":\"no such flag\"}");
+  EXPECT_EQ(told(2, "panic: tocommit(8) is out of range\n\ngoroutine 1 [running]:\nmain.main()\n"),
+            "c-2: etcd ended with 2: panic: tocommit(8) is out of range");
+  EXPECT_EQ(told(2, "one\n  two  \n"), "c-2: etcd ended with 2: two");
+  EXPECT_EQ(told(2, std::string(5000, 'x')), "c-2: etcd ended with 2: " + std::string(300, 'x'));
+}
+
 TEST(EnsureMembers, MakesClaimsGoWithTheClusterIfTold) {
   api::ClusterSpec spec;
   spec.storage.retention.when_deleted = api::Retention::kDelete;

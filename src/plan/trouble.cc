@@ -5,6 +5,8 @@
 #include <array>
 #include <string_view>
 
+#include "base/strings.h"
+
 namespace quorate::plan {
 
 bool is_finished(const PodFacts& pod) {
@@ -63,8 +65,24 @@ std::optional<Reason> waiting_trouble(const std::string& name, const ContainerFa
   return Reason{*container.waiting, fmt::format("{}: {}", name, text)};
 }
 
+// What matters of the last lines of a log: where it broke, or else how it ends.
+std::string last_words(std::string_view log) {
+  constexpr std::size_t kEnough = 300;
+  std::string_view chosen, last;
+  for (const auto line : split(log, '\n')) {
+    if (trim(line).empty()) continue;
+    last = trim(line);
+    const bool broke = last.starts_with("panic: ") ||
+                       last.find(R"("level":"fatal")") != std::string_view::npos ||
+                       last.find(R"("level":"panic")") != std::string_view::npos;
+    if (broke) chosen = last;
+  }
+  if (chosen.empty()) chosen = last;
+  return std::string(chosen.substr(0, kEnough));
+}
+
 Reason end_trouble(const std::string& name, const Terminated& end) {
-  auto text = end.message.empty() ? end.reason : end.message;
+  auto text = end.message.empty() ? end.reason : last_words(end.message);
   return {"EtcdExits", fmt::format("{}: etcd ended with {}{}{}", name, end.exit_code,
                                    text.empty() ? "" : ": ", text)};
 }
