@@ -6,13 +6,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
-#include <vector>
 
 #include "tests/support/fixture_error.h"
 
@@ -59,33 +57,6 @@ std::set<std::string> sockets_of(pid_t pid) {
   return inodes;
 }
 
-struct OwnPort {
-  bool listens = false;
-  std::uint16_t port = 0;
-};
-
-// The local ends of the process's TCP sockets, as the kernel's tables have them.
-std::vector<OwnPort> ports_of(pid_t pid) {
-  const std::set<std::string> ours = sockets_of(pid);
-  std::vector<OwnPort> out;
-  for (const char* table : {"/proc/net/tcp", "/proc/net/tcp6"}) {
-    std::ifstream file(table);
-    std::string line;
-    std::getline(file, line);  // the headings
-    while (std::getline(file, line)) {
-      std::istringstream words(line);
-      std::string slot, local, remote, state, queues, timer, retries, uid, timeout, inode;
-      words >> slot >> local >> remote >> state >> queues >> timer >> retries >> uid >> timeout >>
-          inode;
-      if (!ours.contains(inode)) continue;
-      const auto port = std::stoul(local.substr(local.rfind(':') + 1), nullptr, 16);
-      constexpr const char* kListening = "0A";
-      out.push_back({state == kListening, static_cast<std::uint16_t>(port)});
-    }
-  }
-  return out;
-}
-
 }  // namespace
 
 std::string Endpoint::text() const { return fmt::format("{}:{}", host, port); }
@@ -125,15 +96,23 @@ Fd connect_to(const Endpoint& endpoint, std::chrono::milliseconds within) {
 }
 
 std::optional<std::uint16_t> listening_port(pid_t pid) {
-  for (const auto& [listens, port] : ports_of(pid))
-    if (listens) return port;
+  const std::set<std::string> ours = sockets_of(pid);
+  for (const char* table : {"/proc/net/tcp", "/proc/net/tcp6"}) {
+    std::ifstream file(table);
+    std::string line;
+    std::getline(file, line);  // the headings
+    while (std::getline(file, line)) {
+      std::istringstream words(line);
+      std::string slot, local, remote, state, queues, timer, retries, uid, timeout, inode;
+      words >> slot >> local >> remote >> state >> queues >> timer >> retries >> uid >> timeout >>
+          inode;
+      constexpr const char* kListening = "0A";
+      if (state == kListening && ours.contains(inode))
+        return static_cast<std::uint16_t>(
+            std::stoul(local.substr(local.rfind(':') + 1), nullptr, 16));
+    }
+  }
   return std::nullopt;
-}
-
-bool is_connected_from(pid_t pid, std::uint16_t port) {
-  const auto all = ports_of(pid);
-  return std::any_of(all.begin(), all.end(),
-                     [&](const OwnPort& own) { return !own.listens && own.port == port; });
 }
 
 }  // namespace quorate::support
