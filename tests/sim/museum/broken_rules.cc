@@ -49,6 +49,13 @@ Finding ensure_new_for_ever(const Situation& now) {
   return finding;
 }
 
+Finding ensure_owned_volumes(const Situation& now) {
+  auto finding = plan::ensure(now);
+  edit_steps<plan::CreateClaim>(finding, [](plan::CreateClaim& step) { step.owned = true; });
+  drop_steps<plan::OwnClaim>(finding, [](const plan::OwnClaim&) { return true; });
+  return finding;
+}
+
 Finding ensure_serving_at_once(const Situation& now) {
   auto finding = plan::ensure(now);
   plan::Stage stage;
@@ -68,6 +75,9 @@ std::span<const plan::Rule> rules_new_for_ever() {
 }
 std::span<const plan::Rule> rules_serving_at_once() {
   return rules_with<ensure_serving_at_once>("ensure");
+}
+std::span<const plan::Rule> rules_owning_volumes() {
+  return rules_with<ensure_owned_volumes>("ensure");
 }
 std::span<const plan::Rule> rules_without_heal() { return rules_with<heal_nothing>("heal"); }
 

@@ -24,6 +24,8 @@ std::span<const plan::Rule> rules_with(std::string_view name) {
 [[nodiscard]] std::span<const plan::Rule> rules_new_for_ever();
 [[nodiscard]] std::span<const plan::Rule> rules_serving_at_once();
 [[nodiscard]] std::span<const plan::Rule> rules_without_heal();
+// Every volume goes with the cluster.
+[[nodiscard]] std::span<const plan::Rule> rules_owning_volumes();
 
 // ---- Rolls (broken_rolls.cc) ----
 // Whoever was restarted counts as back.

@@ -209,16 +209,6 @@ void mix_owners_up(WorldOptions& options) {
   })(options);
 }
 
-void own_it(json::Value& claim) {
-  const auto* metadata = json::find(claim, "/metadata");
-  json::Object owner{
-      {"apiVersion", "quorate.io/v1alpha1"},
-      {"kind", "EtcdCluster"},
-      {"name", "c"},
-      {"uid", json::Value(json::text_or(*metadata, "/labels/quorate.io~1cluster-uid", ""))}};
-  set(claim, "/metadata/ownerReferences", json::Array{std::move(owner)});
-}
-
 std::vector<Mutant> of_writes() {
   Fault lost_reply = fault(FaultKind::kLoseReply, 0s);
   lost_reply.effect = 6;
@@ -277,7 +267,7 @@ std::vector<Mutant> of_writes() {
        {"S30"},
        "delete",
        {kNothing},
-       edits_body("POST", "/persistentvolumeclaims", own_it),
+       decides(rules_owning_volumes()),
        100s},
   };
 }
