@@ -51,8 +51,11 @@ Finding ensure_new_for_ever(const Situation& now) {
 
 Finding ensure_owned_volumes(const Situation& now) {
   auto finding = plan::ensure(now);
-  edit_steps<plan::CreateClaim>(finding, [](plan::CreateClaim& step) { step.owned = true; });
   drop_steps<plan::OwnClaim>(finding, [](const plan::OwnClaim&) { return true; });
+  plan::Stage stage;
+  for (const auto& claim : now.seen.claims)
+    if (claim.owners.empty()) stage.steps.push_back(plan::OwnClaim{claim.name, claim.uid, true});
+  if (!stage.steps.empty()) finding.stages.push_back(std::move(stage));
   return finding;
 }
 
