@@ -21,9 +21,11 @@ class Foreign : public SliceTest {
     const auto made = world().run(world().create(resource, ns_, std::move(object)));
     return std::string(json::text_or(made, "/metadata/uid", ""));
   }
+  // Nobody tells us when an object that is not ours goes: after refusals it may take a while until
+  // it is tried again.
   void wait_until_named(const std::string& object) {
     world().run(world().until(
-        kube::kEtcdClusters, key("c"), 60s, "names " + object, [&](const auto& cluster) {
+        kube::kEtcdClusters, key("c"), 180s, "names " + object, [&](const auto& cluster) {
           const auto taken = waits_for(cluster, "NameTaken", {object});
           return taken.holds ? taken
                              : waits_for(cluster, "Refused", {object, "belongs to something else"});
@@ -61,7 +63,7 @@ TEST_F(Foreign, ObjectsAreNamedAndLeftAloneAndWhenTheyGoTheClusterIsMade) {
     EXPECT_EQ(json::find(live, "/metadata/ownerReferences"), nullptr);
     world().run(world().remove(one.resource, {ns_, one.name}));
   }
-  wait_until_settled("c", 90s);
+  wait_until_settled("c", 180s);
   EXPECT_THAT(ledger_.denied(), IsEmpty());
 }
 
