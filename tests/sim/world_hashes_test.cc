@@ -22,7 +22,8 @@ class Divergence : public testing::Test {
     world_.start();
     EXPECT_TRUE(world_.declare("c", with_replicas(3)).has_value());
     EXPECT_TRUE(world_.run_until([&] { return world_.converged("c"); }, 5min));
-    world_.run_for(1min);  // clients write
+    for (auto& client : world_.clients()) client->talk_to("c");
+    world_.run_for(1min);
   }
   // One bit of one member's database flips.
   void flip(const std::string& pod) {
