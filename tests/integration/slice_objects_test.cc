@@ -152,11 +152,10 @@ TEST_F(Create, WritesEventsAboutTheCluster) {
   start_operator(ledger_);
   declare("c");
   wait_until_settled("c");
-  world().run(world().until_seen(30s, "Events tell whose it is and what it waits for", [&] {
+  world().run(world().until_seen(30s, "Events tell what it waits for", [&] {
     const auto events = world().kube().kubectl({"get", "events.events.k8s.io", "--namespace=" + ns_,
                                                 "--output=jsonpath={.items[*].note}"});
-    const bool told = events.out.find("claims the cluster for operator") != std::string::npos &&
-                      events.out.find("0 of 3 members answer") != std::string::npos;
+    const bool told = events.out.find("0 of 3 members answer") != std::string::npos;
     return Look(told, events.out + events.err);
   }));
 }
