@@ -66,6 +66,8 @@ class Builder final : public YAML::EventHandler {
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& text) override {
     last_scalar_ = mark;
+    // yaml-cpp makes a lone byte of \N and \_, which is no letter.
+    if (!is_valid_utf8(text)) refuse(mark, "the escapes \\N and \\_ are not supported");
     complete(mark, anchor, resolve(mark, tag, text), tag == "?" && text == "<<");
   }
 

@@ -240,6 +240,7 @@ TEST(Yaml, SaysLineAndColumnOfWhatIsWrong) {
             "line 1, column 4: tag \"tag:yaml.org,2002:set\" is not supported");
   EXPECT_EQ(error("a: \xff\n"), "yaml: not valid UTF-8");
   EXPECT_EQ(error("a: 1\nb: x\x01\n"), "line 2, column 5: a control character");
+  EXPECT_EQ(error("a: \"x\\Ny\"\n"), "line 1, column 4: the escapes \\N and \\_ are not supported");
   EXPECT_EQ(error(std::string_view("a\0\0\0", 4)), "line 1, column 2: a control character");
   EXPECT_EQ(error("a: *b\n").substr(0, 7), "line 1,");
   EXPECT_EQ(error("a: 1\nb: \"x\n\n"), "line 2, column 4: a quoted text has no end");
