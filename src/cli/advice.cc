@@ -7,8 +7,8 @@ namespace {
 
 constexpr auto kAdvice = std::to_array<Advice>({
     {"AuthorityChanged",
-     "somebody exchanged the Secret with the authority; put the old one back, or delete the "
-     "members' leaves only if you mean it"},
+     "somebody exchanged the Secret with the authority; put the old one back. Members do not know "
+     "another one: certificates by it would lock them out"},
     {"AuthorityLost",
      "put the Secret with the authority back from a backup of the namespace; members go on with "
      "the certificates they have until those expire"},
@@ -24,8 +24,9 @@ constexpr auto kAdvice = std::to_array<Advice>({
      "look at the members' records: kubectl get etcdmembers -n {n} -l quorate.io/cluster={c} -o "
      "yaml"},
     {"HashesDiffer",
-     "stop writers that must not see wrong data; etcdctl endpoint hashkv --cluster shows who "
-     "differs; delete the claim and Pod of the one whose data is wrong"},
+     "etcdctl endpoint hashkv --cluster shows who differs. Find out whose data is right, save a "
+     "snapshot of it, and remove the others with etcdctl member remove: they are replaced. "
+     "Emptying a volume alone does not end this"},
     {"IdentityInDoubt",
      "look at the members' records: kubectl get etcdmembers -n {n} -l quorate.io/cluster={c} -o "
      "yaml"},
@@ -53,8 +54,8 @@ constexpr auto kAdvice = std::to_array<Advice>({
      "objects of an earlier cluster of this name are still there; delete them, or wait until they "
      "are gone"},
     {"OtherOperator",
-     "another operator has claimed this cluster; if that one is gone, remove "
-     "status.operatorIdentity"},
+     "another operator has claimed this cluster; if that one is gone for good, clear "
+     "status.operator: kubectl edit etcdcluster -n {n} {c} --subresource=status"},
     {"Paused", "quorate resume -n {n} {c}"},
     {"PodBoundData", "the data goes with the Pod, so this waits until another member has it"},
     {"UnknownMember",

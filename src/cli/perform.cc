@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/ages.h"
 #include "cli/status_page.h"
 
@@ -16,7 +18,9 @@ constexpr Duration kBetweenLooks = 500ms;
 bool in_place(const op::ClusterView& cluster, std::int64_t generation) {
   const auto& status = cluster.status;
   if (!status || cluster.meta.generation < generation) return false;
-  if (cluster.declared && cluster.declared->paused) return status->phase == "Paused";
+  if (cluster.declared && cluster.declared->paused)
+    return std::any_of(status->waiting.begin(), status->waiting.end(),
+                       [](const auto& entry) { return entry.reason == "Paused"; });
   return status->observed_generation >= generation;
 }
 

@@ -54,7 +54,8 @@ std::vector<Reason> find_doubts(const Situation& now) {
   if (auto difference = find_difference(now))
     out.push_back(
         {std::string(kHashesDiffer),
-         fmt::format("{}; find out whose is right, and remove the others' data", *difference)});
+         fmt::format("{}; find out whose is right, and remove the other members from etcd",
+                     *difference)});
   return out;
 }
 

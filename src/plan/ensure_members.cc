@@ -96,11 +96,12 @@ class MemberEnsurer {
         claims_.steps.push_back(CreateClaim{name, member->identity, storage, owned});
         continue;
       }
-      if (!member->claim->deleting) own(*member->claim);
-      if (member->claim->deleting)
+      if (member->claim->deleting) {
         wait("VolumeLeaving", fmt::format("claim {} is being deleted", name));
-      else
-        grow(*member->claim, storage.size);
+        continue;
+      }
+      own(*member->claim);
+      grow(*member->claim, storage.size);
     }
     for (const auto* member : now_.removed())
       if (member->claim && !member->claim->deleting) own(*member->claim);

@@ -410,8 +410,15 @@ TEST(EnsureMembers, TellsEtcdsLastWords) {
     world.end_container("c-2", code, log);
     return message_of(world.decide(), "EtcdExits");
   };
-  EXPECT_EQ(told(1, "one\n{\"level\":\"fatal\",\"msg\":\"no such flag\"}\n\n"),
-            "c-2: etcd ended with 1: {\"level\":\"fatal\",\"msg\":\"no such flag\"}");
+  const auto fatal =
+      R"({"level":"fatal","ts":"%","msg":"discovery \"x\" failed","error":"no peer"})";
+  const auto at = [&](const char* time) {
+    auto line = std::string(fatal);
+    return line.replace(line.find('%'), 1, time);
+  };
+  EXPECT_EQ(told(1, "one\n" + at("10:00") + "\n\n"),
+            R"(c-2: etcd ended with 1: discovery \"x\" failed: no peer)");
+  EXPECT_EQ(told(1, at("10:00")), told(1, at("10:05"))) << "the same end, the same words";
   EXPECT_EQ(told(2, "panic: tocommit(8) is out of range\n\ngoroutine 1 [running]:\nmain.main()\n"),
             "c-2: etcd ended with 2: panic: tocommit(8) is out of range");
   EXPECT_EQ(told(2, "one\n  two  \n"), "c-2: etcd ended with 2: two");

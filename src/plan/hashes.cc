@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "plan/fingerprint.h"
+
 namespace quorate::plan {
 namespace {
 
@@ -86,10 +88,8 @@ const HashRound* before_newest(const Situation& now) {
 }  // namespace
 
 Duration hash_turn(const Uid& cluster, Duration every) {
-  std::uint64_t hash = 14695981039346656037ULL;  // FNV-1a
-  for (const char c : cluster.value())
-    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
   constexpr std::uint64_t kParts = 1 << 20;
+  const auto hash = std::stoull(Fingerprint().add(cluster.value()).text(), nullptr, 16);
   return every / kParts * static_cast<std::int64_t>(hash % kParts);
 }
 

@@ -153,5 +153,22 @@ TEST(Hashes, KeepTheDoubtWhenTheOperatorForgets) {
   EXPECT_EQ(condition(world.status(), "Frozen"), "False");
 }
 
+// The way out: whoever is wrong is removed from etcd by hand. Then all who vote agree, and it is
+// replaced.
+TEST(Hashes, AgreeOnceTheMemberThatDiffersWasRemovedByHand) {
+  auto world = with_rounds(kOther, kOther);
+  world.pass();
+  ASSERT_EQ(condition(world.status(), "Frozen"), "True");
+  std::erase_if(world.list(),
+                [](const auto& one) { return one.id == World::member_id(Ordinal(2)); });
+  world.end_container("c-2", 1, "");
+  world.answer();
+  EXPECT_THAT(doubts(world), ElementsAre("HashesDiffer")) << "not compared yet";
+  ask(world, {kSame[0], kSame[1]});
+  world.settle();
+  EXPECT_EQ(condition(world.status(), "Ready"), "True") << world.status().phase;
+  EXPECT_THAT(world.voters(), ElementsAre("c-0", "c-1", "c-3"));
+}
+
 }  // namespace
 }  // namespace quorate::plan

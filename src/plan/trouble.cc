@@ -65,7 +65,21 @@ std::optional<Reason> waiting_trouble(const std::string& name, const ContainerFa
   return Reason{*container.waiting, fmt::format("{}: {}", name, text)};
 }
 
-// What matters of the last lines of a log: where it broke, or else how it ends.
+// The text of a field in a line of etcd's log; empty if it is not there.
+std::string_view field_of(std::string_view line, std::string_view name) {
+  const auto begin = fmt::format("\"{}\":\"", name);
+  const auto at = line.find(begin);
+  if (at == std::string_view::npos) return {};
+  const auto text = line.substr(at + begin.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '"') return text.substr(0, i);
+    if (text[i] == '\\') ++i;
+  }
+  return text;
+}
+
+// What matters of the last lines of a log: where it broke, or else how it ends. Of a line in JSON
+// what does not change with the hour, so that the same end is told in the same words.
 std::string last_words(std::string_view log) {
   constexpr std::size_t kEnough = 300;
   std::string_view chosen, last;
@@ -78,7 +92,11 @@ std::string last_words(std::string_view log) {
     if (broke) chosen = last;
   }
   if (chosen.empty()) chosen = last;
-  return std::string(chosen.substr(0, kEnough));
+  std::string out(field_of(chosen, "msg"));
+  if (out.empty()) out = chosen;
+  if (const auto error = field_of(chosen, "error"); !error.empty())
+    out += fmt::format(": {}", error);
+  return out.substr(0, kEnough);
 }
 
 Reason end_trouble(const std::string& name, const Terminated& end) {
