@@ -23,12 +23,9 @@ std::string unescape(std::string_view text, bool query) {
   return out;
 }
 
-}  // namespace
-
 void set_target(Request& request, std::string_view target) {
   const auto parts = cut(target, "?");
   request.path = unescape(parts ? parts->before : target, false);
-  request.query.clear();
   if (!parts) return;
   for (const auto parameter : split(parts->after, '&')) {
     if (parameter.empty()) continue;
@@ -36,6 +33,20 @@ void set_target(Request& request, std::string_view target) {
     request.query[unescape(pair ? pair->before : parameter, true)] =
         pair ? unescape(pair->after, true) : "";
   }
+}
+
+}  // namespace
+
+Request make_request(std::string method, std::string_view target, const FindHeader& header,
+                     std::string body) {
+  Request out;
+  out.method = std::move(method);
+  set_target(out, target);
+  out.content_type = header("content-type");
+  out.accept = header("accept");
+  out.user_agent = header("user-agent");
+  out.body = std::move(body);
+  return out;
 }
 
 }  // namespace quorate::apiserver

@@ -33,17 +33,11 @@ bool asks_for_health(std::string_view path) {
 }
 
 apiserver::Request to_request(net::ServerRequest&& request) {
-  apiserver::Request out;
-  out.method = request.method;
-  apiserver::set_target(out, request.path);
   const auto header = [&](std::string_view name) {
     return std::string(net::find_header(request.headers, name).value_or(""));
   };
-  out.content_type = header("content-type");
-  out.accept = header("accept");
-  out.user_agent = header("user-agent");
+  auto out = apiserver::make_request(request.method, request.path, header, std::move(request.body));
   out.user = kAdmin;
-  out.body = std::move(request.body);
   return out;
 }
 

@@ -1,8 +1,6 @@
 #include "sandbox/sandbox.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
@@ -10,7 +8,6 @@
 
 #include "api/crd.h"
 #include "apiserver/controllers.h"
-#include "apiserver/registry.h"
 #include "apiserver/server.h"
 #include "apiserver/verbs.h"
 #include "etcd/client.h"
@@ -22,6 +19,9 @@
 #include "node/relay.h"
 #include "operator/operator.h"
 #include "pki/key.h"
+#include "rt/cpu_pool.h"
+#include "rt/files.h"
+#include "rt/group.h"
 #include "rt/loop.h"
 #include "sandbox/credentials.h"
 #include "sandbox/front.h"
@@ -62,28 +62,16 @@ class LogFile {
   std::shared_ptr<std::FILE> file_;
 };
 
-Result<void> write_for_owner(const fs::path& path, const Secret& text) {
-  const auto aside = path.string() + ".new";
-  rt::Fd file(::open(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-  const auto& bytes = text.reveal();
-  const bool written =
-      file && ::write(file.get(), bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size());
-  if (!written || ::rename(aside.c_str(), path.c_str()) != 0)
-    return fail(errno_error("write " + path.string(), errno));
-  return {};
-}
-
 // What every Kubernetes has from the beginning, and our own kinds.
 Result<void> furnish(apiserver::Server& api) {
   for (const auto& crd : api::make_crds()) TRY(api.install_crd(json::render(crd)));
-  const auto* kind = api.registry().find_kind("v1", "Namespace");
   for (const char* name : {"default", "kube-system", kOperatorNamespace}) {
     apiserver::Request request;
     request.method = "POST";
     request.path = "/api/v1/namespaces";
     request.content_type = "application/json";
     request.body = json::render(json::Object{
-        {"apiVersion", "v1"}, {"kind", kind->kind}, {"metadata", json::Object{{"name", name}}}});
+        {"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", json::Object{{"name", name}}}});
     const auto answer = api.serve(request);
     if (answer.status != 201 && answer.status != 409)
       return fail(Code::kInternal, fmt::format("namespace {}: {}", name, answer.body));
@@ -101,8 +89,7 @@ class Parts {
         log_(std::move(log)),
         api_(runtime_, {}),
         controllers_(runtime_, api_.verbs(), {.provisions = false}),
-        pool_(runtime_, {}),
-        group_(runtime_) {}
+        pool_(runtime_, {}) {}
 
   Task<Result<void>> run(int host_listener) {
     CO_TRY(furnish(api_));
@@ -113,19 +100,26 @@ class Parts {
     CO_TRY(auto outside,
            net::make_server(runtime_, {.listen_fd = host_listener, .tls = tls, .log = log_}));
     CO_TRY(auto inside, net::make_server(runtime_, {.tls = tls, .log = log_}));
-    group_.spawn("api outside", outside->run(front));
-    group_.spawn("api inside", inside->run(front));
-    group_.spawn("controllers", controllers_.run());
-    CO_TRY(write_for_owner(fs::path(options_.directory) / "kubeconfig",
-                           credentials_.kubeconfig(outside->port())));
+    CO_TRY(co_await write_kubeconfig(outside->port()));
+    rt::TaskGroup servers(runtime_);
+    servers.spawn("api outside", outside->run(front));
+    servers.spawn("api inside", inside->run(front));
+    servers.spawn("controllers", controllers_.run());
     options_.tell(fmt::format("the API answers at https://127.0.0.1:{}", outside->port()));
     auto ended = co_await run_hands(credentials_.config(inside->port()));
-    group_.cancel();
-    co_await group_.join();
+    servers.cancel();
+    co_await servers.join();
     co_return ended;
   }
 
  private:
+  Task<Result<void>> write_kubeconfig(std::uint16_t port) {
+    rt::CpuPool threads(runtime_, 1);
+    rt::MachineFiles files(runtime_, threads);
+    co_return co_await files.write_atomically(options_.directory + "/kubeconfig",
+                                              credentials_.kubeconfig(port).reveal(), 0600);
+  }
+
   // Nodes and operator: production code, which knows of no sandbox.
   Task<Result<void>> run_hands(kube::ClusterConfig config) {
     CO_TRY(auto node_api, kube::HttpApi::make(runtime_, config, {.user_agent = "quorate-node"}));
@@ -145,14 +139,15 @@ class Parts {
     options.launch_image = options_.launch_image;
     options.cluster_domain = "cluster.local";
     CO_TRY(operator_, op::Operator::make(runtime_, *api, *lease_api, *etcd_, keys_, options, log_));
-    group_.spawn("etcd pool", pool_.run());
-    group_.spawn("signals", stop_on_signal());
-    group_.spawn("operator", run_operator());
+    rt::TaskGroup beside(runtime_);
+    beside.spawn("etcd pool", pool_.run());
+    beside.spawn("signals", stop_on_signal());
+    beside.spawn("operator", run_operator());
     options_.tell(fmt::format("{} nodes and the operator run; logs are in {}", options_.nodes,
                               options_.directory));
     auto ended = co_await nodes_->run();
-    group_.cancel();
-    co_await group_.join();
+    beside.cancel();
+    co_await beside.join();
     co_await pool_.close();
     for (auto* one : {node_api.get(), api.get(), lease_api.get()}) co_await one->close();
     co_return ended;
@@ -183,7 +178,6 @@ class Parts {
   std::unique_ptr<etcd::Api> etcd_;
   std::unique_ptr<node::Nodes> nodes_;
   std::unique_ptr<op::Operator> operator_;
-  rt::TaskGroup group_;
 };
 
 }  // namespace

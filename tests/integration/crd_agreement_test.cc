@@ -10,11 +10,10 @@
 #include <set>
 
 #include "api/codec.h"
-#include "api/crd.h"
 #include "api/validate.h"
 #include "base/strings.h"
 #include "tests/integration/crd_mutations.h"
-#include "tests/support/kube_fixture.h"
+#include "tests/support/our_kinds.h"
 #include "tests/support/wait.h"
 
 namespace quorate::test {
@@ -40,14 +39,7 @@ class Agreement : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     kube_ = new support::KubeCluster();
-    for (const auto& file : api::render_crds()) {
-      auto applied = kube_->kubectl({"apply", "-f", "-"}, file.text);
-      ASSERT_TRUE(applied.ok()) << applied.err;
-    }
-    support::eventually(30s, "the CRDs are served", [] {
-      auto listed = kube_->kubectl({"get", "etcd", "--all-namespaces"});
-      return support::Look(listed.ok(), listed.err);
-    });
+    support::serve_our_kinds(*kube_);
   }
   static void TearDownTestSuite() {
     delete kube_;

@@ -6,9 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "api/codec.h"
-#include "api/crd.h"
 #include "api/validate.h"
-#include "tests/support/kube_fixture.h"
+#include "tests/support/our_kinds.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/wait.h"
 
@@ -22,14 +21,7 @@ class CrdRules : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     kube_ = new support::KubeCluster();
-    for (const auto& file : api::render_crds()) {
-      auto applied = kube_->kubectl({"apply", "-f", "-"}, file.text);
-      ASSERT_TRUE(applied.ok()) << applied.err;
-    }
-    support::eventually(30s, "the CRDs are served", [] {
-      auto listed = kube_->kubectl({"get", "etcd,etcdm", "--all-namespaces"});
-      return support::Look(listed.ok(), listed.err);
-    });
+    support::serve_our_kinds(*kube_);
   }
   static void TearDownTestSuite() {
     delete kube_;

@@ -3,9 +3,8 @@
 
 #include <cstdlib>
 
-#include "api/crd.h"
 #include "json/document.h"
-#include "tests/support/kube_fixture.h"
+#include "tests/support/our_kinds.h"
 #include "tests/support/process.h"
 #include "tests/support/wait.h"
 
@@ -23,11 +22,7 @@ class People : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     kube_ = new support::KubeCluster();
-    for (const auto& file : api::render_crds()) kube_->apply(file.text);
-    support::eventually(30s, "the CRDs are served", [] {
-      auto listed = kube_->kubectl({"get", "etcd,etcdm", "--all-namespaces"});
-      return support::Look(listed.ok(), listed.err);
-    });
+    support::serve_our_kinds(*kube_);
   }
   static void TearDownTestSuite() {
     delete kube_;

@@ -44,17 +44,10 @@ class LinkStream : public net::ResponseStream {
 }  // namespace
 
 apiserver::Request to_server_request(const net::Request& request) {
-  apiserver::Request out;
-  out.method = request.method;
-  apiserver::set_target(out, request.path);
   const auto header = [&](std::string_view name) {
     return std::string(net::find_header(request.headers, name).value_or(""));
   };
-  out.content_type = header("content-type");
-  out.accept = header("accept");
-  out.user_agent = header("user-agent");
-  out.body = request.body;
-  return out;
+  return apiserver::make_request(request.method, request.path, header, request.body);
 }
 
 KubeLink::KubeLink(rt::Runtime here, apiserver::Server& server, Options options)
