@@ -33,7 +33,8 @@ if(QUORATE_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
-# Paths in object files are relative, so that two checkouts share one ccache and builds are repeatable.
+# Paths in object files are relative, so that two checkouts share one ccache and builds are repeatable. The compiler's own list of
+# what it read stands in for a second run of the preprocessor.
 add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
 find_program(QUORATE_CCACHE ccache)
 if(QUORATE_CCACHE)
@@ -43,7 +44,7 @@ if(QUORATE_CCACHE)
     set(basedir ${CMAKE_SOURCE_DIR})
   endif()
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${basedir} CCACHE_NOHASHDIR=1
-    CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_PCH_EXTSUM=1 ${QUORATE_CCACHE})
+    CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_PCH_EXTSUM=1 CCACHE_DEPEND=1 ${QUORATE_CCACHE})
 endif()
 
 find_program(QUORATE_LLD NAMES ld.lld-16 ld.lld REQUIRED)

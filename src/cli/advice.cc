@@ -47,6 +47,9 @@ constexpr auto kAdvice = std::to_array<Advice>({
     {"NoQuorum",
      "bring the nodes or Pods of the missing members back first; nothing is removed or started "
      "anew meanwhile"},
+    {"NodeAway",
+     "bring the node back; or, if it is gone for good, kubectl delete node NODE: what is left of "
+     "the member goes then"},
     {"NodeGone",
      "bring the node back before the time is up, and the member goes on with its data; or wait, "
      "and it is replaced"},

@@ -25,7 +25,13 @@ void ClusterController::subscribe(Caches& caches) {
   caches.clusters.subscribe([this](const auto& change) {
     const bool edited = !change.before || !change.after ||
                         change.before->meta.generation != change.after->meta.generation;
-    queue_.add(ClusterKey{change.key}, edited ? rt::Priority::kUserEdit : rt::Priority::kEvent);
+    const ClusterKey key{change.key};
+    // Of one that was never looked at, nothing is to be forgotten. A replica that does not lead
+    // looks at none, and must not remember all that ever were.
+    if (!change.after && !memories_.contains(key))
+      queue_.withdraw(key);
+    else
+      queue_.add(key, edited ? rt::Priority::kUserEdit : rt::Priority::kEvent);
   });
   const auto wake_owner = [this, &caches](const auto& change) {
     const auto& view = *(change.after ? change.after : change.before);

@@ -31,6 +31,9 @@ const Verdict* find_verdict(std::span<const Ruling> rulings, Predicate predicate
   return nullptr;
 }
 
+// It keeps the cluster from being what was declared.
+bool stands_in_the_way(const Verdict& verdict) { return !is_aside(verdict); }
+
 bool is_late(const Verdict& verdict, WallTime wall) {
   auto deadline = deadline_of(verdict);
   return deadline && wall >= *deadline;
@@ -52,7 +55,7 @@ Said ready(const Situation& now, std::span<const Ruling> rulings,
   if (can_serve.status != api::ConditionStatus::kTrue) return can_serve;
   if (status.ready_replicas < status.replicas)
     return no("MembersNotReady", fmt::format("{} members are ready", status.ready));
-  if (const auto* verdict = find_verdict(rulings, [](const Verdict&) { return true; }))
+  if (const auto* verdict = find_verdict(rulings, stands_in_the_way))
     return {api::ConditionStatus::kFalse, reason_of(*verdict)};
   return yes("AsDeclared", "every member is ready, as declared");
 }
@@ -162,7 +165,7 @@ std::string make_phase(const Situation& now, std::span<const Ruling> rulings,
                                 : fmt::format("Forming with {} members", status.replicas);
   if (status.ready_replicas < status.replicas)
     return fmt::format("{} members are ready", status.ready);
-  if (const auto* verdict = find_verdict(rulings, [](const Verdict&) { return true; }))
+  if (const auto* verdict = find_verdict(rulings, stands_in_the_way))
     return reason_of(*verdict).message;
   return now.hibernates() ? "Hibernated" : "Ready";
 }

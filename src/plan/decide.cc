@@ -82,7 +82,7 @@ std::optional<Duration> next_look(const Situation& now, std::span<const Ruling> 
         at_most(*deadline - now.seen.now.wall);
       // A refusal may have been lifted, a lost answer is worth another question.
       if (deadline_of(verdict) || std::holds_alternative<Acts>(verdict)) at_most(kRetryPause);
-      if (changes_members(ruling.rule)) at_most(kMembershipPause);
+      if (changes_members(ruling.rule) && !is_aside(verdict)) at_most(kMembershipPause);
       if (may_be_freed(now, verdict)) at_most(kMembershipPause);
     }
   for (const auto& shared : now.seen.shared) {

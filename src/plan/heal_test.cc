@@ -300,6 +300,28 @@ TEST(Heal, CountsFromWhenTheNodeFellSilentAndNotFromWhenItsPodIsDeleted) {
   EXPECT_THAT(steps_of<RemoveMember>(look()), SizeIs(1));
 }
 
+// Nobody ends a Pod whose node is silent. Its member was replaced: nothing declared is missing.
+TEST(Heal, IsReadyWhileThePodOfAReplacedMemberWaitsForItsNode) {
+  auto world = formed(3);
+  auto* pod = world.pod("c-1");
+  pod->ready = pod->serving = pod->etcd.running = false;
+  pod->deleting = true;
+  pod->node = "n2";
+  pod->node_silent_since = pod->deleting_since = world.seen.now.wall - std::chrono::hours(1);
+  world.settle();
+  EXPECT_THAT(world.voters(), ElementsAre("c-0", "c-2", "c-3"));
+  EXPECT_EQ(condition(world.status(), "Ready"), "True") << world.status().phase;
+  EXPECT_EQ(world.status().phase, "Ready");
+  EXPECT_EQ(world.status().observed_generation, world.seen.cluster.generation);
+  EXPECT_THAT(codes_of(world.decide(), "settle"), ElementsAre("NodeAway")) << "and it is told";
+  ASSERT_NE(world.record("c-1"), nullptr) << "it remembers that c-1 must not run again";
+
+  world.delete_pod("c-1");
+  world.settle();
+  EXPECT_EQ(world.record("c-1"), nullptr);
+  EXPECT_THAT(world.status().waiting, IsEmpty());
+}
+
 TEST(Heal, LetsAMemberBeThatAnswersAlthoughItsNodeIsSilent) {
   auto world = formed(3);
   world.advance(std::chrono::hours(1));

@@ -90,6 +90,22 @@ std::optional<DiscardMember> discard(const Situation& now, const Member& member,
   return step;
 }
 
+// Its Pod has to end, and Kubernetes hears nothing of the node that it is on. Whether that ever
+// returns is not for us to say, and nothing that was declared depends on it: it was replaced.
+Waiting wait_for_the_last_of(const Situation& now, const Member& member) {
+  if (!member.pod || !member.pod->deleting || !member.pod->node_silent_since)
+    return now.waiting(kRule, "MemberLeaving",
+                       fmt::format("{} was removed and is going", member.name));
+  auto out = now.waiting(
+      kRule, "NodeAway",
+      fmt::format("{} was removed; Pod {} stays until node {} returns, or is deleted from "
+                  "Kubernetes",
+                  member.name, member.pod->name, member.pod->node));
+  out.deadline.reset();
+  out.aside = true;
+  return out;
+}
+
 bool is_left_over(const Situation& now, const Member& member) {
   const bool keeps = now.target->storage.retention.when_scaled == api::Retention::kRetain;
   return member.record || member.pod || (member.claim && !keeps);
@@ -109,8 +125,7 @@ void discard_removed(const Situation& now, Finding& out, Stage& notes) {
     }
     auto step = notes.steps.empty() ? discard(now, *member, *permit) : std::nullopt;
     if (!step) {
-      out.verdicts.push_back(now.waiting(kRule, "MemberLeaving",
-                                         fmt::format("{} was removed and is going", member->name)));
+      out.verdicts.push_back(wait_for_the_last_of(now, *member));
       continue;
     }
     out.verdicts.push_back(

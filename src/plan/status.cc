@@ -104,8 +104,9 @@ api::ClusterStatus make_status(const Situation& now, std::span<const Ruling> rul
 
   if (now.unresolved()) status.intent = before->intent;
 
-  bool settled = std::all_of(rulings.begin(), rulings.end(),
-                             [](const Ruling& ruling) { return ruling.verdicts.empty(); });
+  bool settled = std::all_of(rulings.begin(), rulings.end(), [](const Ruling& ruling) {
+    return std::all_of(ruling.verdicts.begin(), ruling.verdicts.end(), is_aside);
+  });
   bool in_place =
       settled && now.formed &&
       (now.hibernates() || (status.replicas > 0 && status.ready_replicas == status.replicas));

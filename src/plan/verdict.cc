@@ -39,4 +39,9 @@ std::optional<WallTime> deadline_of(const Verdict& verdict) {
                     verdict);
 }
 
+bool is_aside(const Verdict& verdict) {
+  const auto* waiting = std::get_if<Waiting>(&verdict);
+  return waiting && waiting->aside;
+}
+
 }  // namespace quorate::plan

@@ -24,6 +24,7 @@ struct Waiting {
   Reason reason;
   WallTime since;
   std::optional<WallTime> deadline;
+  bool aside = false;  // what is declared is in place without it
 };
 
 // The rule would act, and may not.
@@ -76,5 +77,6 @@ struct Ruling {
 [[nodiscard]] std::string_view name_of(const Verdict& verdict);  // waiting, blocked, acts
 [[nodiscard]] WallTime since_of(const Verdict& verdict);
 [[nodiscard]] std::optional<WallTime> deadline_of(const Verdict& verdict);
+[[nodiscard]] bool is_aside(const Verdict& verdict);
 
 }  // namespace quorate::plan

@@ -125,6 +125,12 @@ void QueueCore::done(QueueItem& item) {
   if (item.pending) state_->insert(item);
 }
 
+void QueueCore::withdraw(QueueItem& item) {
+  CHECK(!item.processing, "withdraw() of a key that is being processed");
+  if (item.pending) state_->remove(item);
+  item.pending = false;
+}
+
 QueueItem* QueueCore::try_next() { return state_->take(); }
 
 Task<Result<QueueItem*>> QueueCore::next(Deadline deadline) {

@@ -51,6 +51,7 @@ class QueueCore {
   void schedule(QueueItem& item, Duration delay, Priority priority);
   void retry(QueueItem& item);
   void done(QueueItem& item);
+  void withdraw(QueueItem& item);
   QueueItem* try_next();
   Task<Result<QueueItem*>> next(Deadline deadline);
   QueueSizes sizes() const;
@@ -87,6 +88,13 @@ class KeyedQueue {
     if (it == items_.end()) return;
     it->second.failures = 0;
     drop_if_idle(it);
+  }
+  // The key is no more: nobody needs to look at it, unless somebody does already.
+  void withdraw(const Key& key) {
+    auto it = items_.find(key);
+    if (it == items_.end() || it->second.processing) return;
+    core_.withdraw(it->second);
+    items_.erase(it);
   }
   // The worker that got `key` has ended with it. CHECKs that it was handed out.
   void done(const Key& key) {

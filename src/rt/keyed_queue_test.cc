@@ -239,7 +239,7 @@ RC_GTEST_PROP(KeyedQueueProperty, BehavesLikeItsModel, ()) {
     const auto priority =
         *rc::gen::element(Priority::kResync, Priority::kEvent, Priority::kUserEdit);
     const auto delay = std::chrono::seconds(*rc::gen::inRange(0, 20));
-    switch (*rc::gen::inRange(0, 7)) {
+    switch (*rc::gen::inRange(0, 8)) {
       case 0:
         queue.add(key, priority);
         model.schedule(key, Duration(0), priority);
@@ -264,6 +264,10 @@ RC_GTEST_PROP(KeyedQueueProperty, BehavesLikeItsModel, ()) {
       case 5:
         loop.run_for(delay);
         model.now += delay;
+        break;
+      case 6:
+        queue.withdraw(key);
+        if (!model.items[key].processing) model.items.erase(key);
         break;
       default:
         take_and_compare(queue, model);

@@ -69,4 +69,9 @@ void Replica::stop() {
 
 bool Replica::leading() const { return running() && run_->op->leading(); }
 
+std::string Replica::metrics() const {
+  CHECK(running(), "{} does not run", actor_);
+  return run_->op->metrics(nullptr, "simulated");
+}
+
 }  // namespace quorate::sim

@@ -50,6 +50,7 @@ class Replica {
   // run() of the operator has come to its end by itself: the process is over.
   [[nodiscard]] bool ended() const { return ended_; }
   [[nodiscard]] bool leading() const;
+  [[nodiscard]] std::string metrics() const;  // as it shows them; must be running
   [[nodiscard]] std::uint64_t starts() const { return starts_; }
 
  private:

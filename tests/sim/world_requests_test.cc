@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <map>
 
 #include "base/strings.h"
@@ -55,6 +57,32 @@ TEST(Requests, BringAClusterUpWithinTheBudgetAndThenCease) {
   world.run_for(20min);
   const auto idle = count_requests(world.audit(), settled);
   EXPECT_EQ(sum(idle), 0) << testing::PrintToString(idle);
+}
+
+// It hears of every cluster, so that it can take over at once, and works on none.
+TEST(StandBy, DoesNotRememberClustersThatAreGone) {
+  WorldOptions options;
+  options.clients = 0;
+  World world(options);
+  world.start();
+  world.run_for(1min);
+  const auto stands_by = std::find_if(world.replicas().begin(), world.replicas().end(),
+                                      [](const auto& one) { return !one->leading(); });
+  ASSERT_NE(stands_by, world.replicas().end());
+  const auto waits = [&] {
+    const auto page = (*stands_by)->metrics();
+    const std::string line = "quorate_queue{state=\"ready\"} ";
+    const auto at = page.find(line);
+    return at == std::string::npos ? -1 : std::atoi(page.c_str() + at + line.size());
+  };
+  ASSERT_TRUE(world.declare("stays", json::Object()).has_value());
+  ASSERT_TRUE(world.declare("goes", json::Object()).has_value());
+  ASSERT_TRUE(world.run_until([&] { return world.converged("goes"); }, 5min));
+  EXPECT_EQ(waits(), 2);
+  ASSERT_TRUE(world.remove("goes").has_value());
+  ASSERT_TRUE(world.run_until([&] { return world.declared().size() == 1; }, 5min));
+  world.run_for(10s);
+  EXPECT_EQ(waits(), 1);
 }
 
 }  // namespace
