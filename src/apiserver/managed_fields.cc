@@ -170,9 +170,7 @@ void cap_updaters(Entries& entries) {
   }
 }
 
-void own_changes(Entries& entries, const json::Value& from, const json::Value& to,
-                 const Schema& schema, Entry self, const FieldSet& reset, std::string time) {
-  const auto change = compare_without(from, to, schema, reset);
+void own_changes(Entries& entries, const Comparison& change, Entry self, std::string time) {
   yield_ownership(entries, change, nullptr);
   auto taken = change.modified.united(change.added).difference(stripped());
   if (!taken.empty()) {
@@ -207,6 +205,55 @@ Entry make_entry(const Writer& writer, bool applied) {
           writer.subresource,
           "",
           {}};
+}
+
+// ---- The usual update: by whoever wrote before, to what they own. Only a time changes. ----
+
+// Nothing is said of owners that is not so already.
+bool keeps_owners(const json::Value& object, const json::Value& live, const Writer& writer) {
+  const auto* owners = json::find(live, kPointer);
+  if (!owners || !owners->is_array() || owners->get_array().empty()) return false;
+  const auto* sent = json::find(object, kPointer);
+  return !writer.subresource.empty() || !sent || json::equal(*sent, *owners);
+}
+
+std::array<std::string_view, 4> id_of(const json::Value& item) {
+  return {json::text_or(item, "/manager", ""), json::text_or(item, "/operation", ""),
+          json::text_or(item, "/apiVersion", ""), json::text_or(item, "/subresource", "")};
+}
+
+// Sets the time of `self` and answers true; or answers false, and the sets must be looked at.
+bool only_time_changes(json::Array& owners, const Comparison& change, const Entry& self,
+                       const std::string& time) {
+  const auto taken = change.modified.united(change.added).difference(stripped());
+  const std::array<std::string_view, 4> self_id{self.manager, self.operation(), self.api_version,
+                                                self.subresource};
+  json::Object* own = nullptr;
+  for (auto item = owners.begin(); item != owners.end(); ++item) {
+    const auto id = id_of(*item);
+    const bool twice =
+        std::any_of(owners.begin(), item, [&](const auto& one) { return id_of(one) == id; });
+    const auto* fields = json::find(*item, "/fieldsV1");
+    if (twice || !fields || !fields->is_object()) return false;
+    if (change.removed.meets(fields->get_object())) return false;
+    if (id != self_id) {
+      if (taken.meets(fields->get_object())) return false;
+      continue;
+    }
+    if (!taken.lies_in(fields->get_object())) return false;
+    own = &item->as_object();
+  }
+  if (taken.empty()) return true;
+  if (!own || !own->contains("time")) return false;
+  (*own)["time"] = time;
+  // As write_entries orders them.
+  const auto key = [](const json::Value& item) {
+    const auto [manager, operation, version, subresource] = id_of(item);
+    return std::tuple(operation, json::text_or(item, "/time", ""), manager, version, subresource);
+  };
+  std::sort(owners.begin(), owners.end(),
+            [&](const auto& a, const auto& b) { return key(a) < key(b); });
+  return true;
 }
 
 // Removes what this applier applied before, applies no more, and nobody else owns.
@@ -307,13 +354,28 @@ bool same_but_for(const json::Value& a, const json::Value& b, std::string_view n
 
 void track_update(json::Value& object, const json::Value& live, const Schema& schema,
                   const Writer& writer, const FieldSet& reset) {
+  const auto self = make_entry(writer, false);
+  const auto time = json::render_time(writer.now);
+  if (live.is_null()) {
+    auto entries = entries_of_update(object, live, writer);
+    json::remove(object, kPointer);
+    const auto before = empty_object(object, schema);
+    own_changes(entries, compare_without(before, object, schema, reset), self, time);
+    return write_entries(object, entries);
+  }
+  const auto change = compare_without(live, object, schema, reset);
+  if (keeps_owners(object, live, writer)) {
+    auto owners = *json::find(live, kPointer);
+    if (only_time_changes(owners.as_array(), change, self, time)) {
+      (void)json::put(object, kPointer, std::move(owners));
+      return;
+    }
+  }
   auto entries = entries_of_update(object, live, writer);
   json::remove(object, kPointer);
   // An object that has lost its owners is left alone until somebody applies.
-  if (entries.empty() && !live.is_null()) return;
-  const auto before = live.is_null() ? empty_object(object, schema) : without_managed(live);
-  own_changes(entries, before, object, schema, make_entry(writer, false), reset,
-              json::render_time(writer.now));
+  if (entries.empty()) return;
+  own_changes(entries, change, self, time);
   write_entries(object, entries);
 }
 
@@ -370,8 +432,8 @@ Applied apply_configuration(const json::Value& live, const json::Value& config,
   if (entries.empty() && !live.is_null()) {
     Writer earlier = writer;
     earlier.manager = "before-first-apply";
-    own_changes(entries, empty_object(live, schema), before, schema, make_entry(earlier, false),
-                reset, time);
+    own_changes(entries, compare_without(empty_object(live, schema), before, schema, reset),
+                make_entry(earlier, false), time);
   }
 
   auto self = make_entry(writer, true);

@@ -13,6 +13,17 @@ namespace {
 
 using Kind = PathElement::Kind;
 
+// What stands below an element of fieldsV1; nullptr if it does not name the element.
+const json::Object* find_below(const json::Object& fields, const PathElement& element) {
+  const auto* inner = fields.if_contains(element.wire());
+  return inner ? inner->if_object() : nullptr;
+}
+
+// Whether the element itself is meant, and not only what stands below it.
+bool is_member(const json::Object* below) {
+  return below && (below->empty() || below->contains("."));
+}
+
 void add_texts(const FieldSet& set, const std::string& prefix, std::vector<std::string>& out) {
   for (const auto& member : set.members()) out.push_back(prefix + member.pretty());
   for (const auto& [element, child] : set.children())
@@ -29,8 +40,7 @@ Result<void> read(const json::Value& fields, FieldSet& set, bool root) {
     const auto element = PathElement::parse(key);
     if (!element) return fail(Code::kInvalid, "not a path element: " + std::string(key));
     if (!inner.is_object()) return fail(Code::kInvalid, "a set of fields is no object");
-    const auto& object = inner.get_object();
-    if (object.empty() || object.contains(".")) set.members().insert(*element);
+    if (is_member(&inner.get_object())) set.members().insert(*element);
     FieldSet child;
     TRY(read(inner, child, false));
     if (!child.empty()) set.children().emplace(*element, std::move(child));
@@ -193,6 +203,24 @@ FieldSet FieldSet::without_below(const FieldSet& other) const {
     if (!rest.empty()) out.children_.emplace(element, std::move(rest));
   }
   return out;
+}
+
+bool FieldSet::meets(const json::Object& fields_v1) const {
+  for (const auto& member : members_)
+    if (is_member(find_below(fields_v1, member))) return true;
+  for (const auto& [element, child] : children_)
+    if (const auto* below = find_below(fields_v1, element); below && child.meets(*below))
+      return true;
+  return false;
+}
+
+bool FieldSet::lies_in(const json::Object& fields_v1) const {
+  for (const auto& member : members_)
+    if (!is_member(find_below(fields_v1, member))) return false;
+  for (const auto& [element, child] : children_)
+    if (const auto* below = find_below(fields_v1, element); !below || !child.lies_in(*below))
+      return false;
+  return true;
 }
 
 std::vector<std::string> FieldSet::texts() const {

@@ -57,6 +57,11 @@ class FieldSet {
   // As difference; what lies below a path of the other is gone, too.
   FieldSet without_below(const FieldSet& other) const;
 
+  // The same, asked of fieldsV1 as it is stored, without reading it into a set: whether it holds
+  // any of these paths; whether it holds all of them.
+  bool meets(const json::Object& fields_v1) const;
+  bool lies_in(const json::Object& fields_v1) const;
+
   // Every path, each with messages' text: `.spec.replicas`.
   std::vector<std::string> texts() const;
 

@@ -90,9 +90,11 @@ Outcome<Written> Verbs::patch(const Kind& kind, const ObjectKey& key, PatchType 
   const auto& old = *stored;
   TRY(auto object, patched(kind, old, type, patch));
   std::vector<std::string> warnings;
-  const auto whole = object;
   auto decoded = decode(kind, object, options, warnings);
-  if (!decoded) return fail(not_readable(whole, decoded.error()));
+  if (!decoded) {
+    TRY(const auto whole, patched(kind, old, type, patch));
+    return fail(not_readable(whole, decoded.error()));
+  }
   const auto done = [&]() -> Outcome<Written> {
     if (kind.namespaced && namespace_of(object).empty()) metadata_of(object)["namespace"] = key.ns;
     if (name_of(object) != key.name)

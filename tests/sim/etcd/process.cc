@@ -13,6 +13,7 @@ namespace quorate::etcdsim {
 namespace {
 
 constexpr std::size_t kLinesKept = 20;
+constexpr auto kDiskPause = std::chrono::milliseconds(100);  // how soon it is seen that one answers
 constexpr int kOk = 200, kNotFound = 404, kUnavailable = 503, kSilence = 0;
 
 bool is_any_address(const std::string& host) { return host == "0.0.0.0" || host == "::"; }
@@ -33,15 +34,34 @@ void EtcdProcess::after(Duration delay, std::function<void()> what) {
 }
 
 void EtcdProcess::run(const std::function<void()>& what) {
-  if (paused_ || volume().stalled) {
-    held_.push_back(what);
-    return;
-  }
+  if (paused_ || volume().stalled) return hold(what);
   try {
     what();
   } catch (const Panic& panic) {
     die(2, "panic: " + panic.text);
   }
+}
+
+// Until it is resumed, and its disk answers.
+void EtcdProcess::hold(const std::function<void()>& what) {
+  held_.push_back(what);
+  if (paused_ || std::exchange(awaits_disk_, true)) return;
+  await_disk();
+}
+
+void EtcdProcess::await_disk() {
+  world_.after(kDiskPause, [weak = weak_from_this()] {
+    auto self = weak.lock();
+    if (!self || self->exit_) return;
+    if (self->volume().stalled) return self->await_disk();
+    self->awaits_disk_ = false;
+    self->release();
+  });
+}
+
+void EtcdProcess::release() {
+  for (auto& what : std::exchange(held_, {}))
+    if (!exit_) run(what);
 }
 
 void EtcdProcess::say(std::string line) {
@@ -108,10 +128,7 @@ void EtcdProcess::resume() {
     auto self = weak.lock();
     if (!self) return;
     self->world_.after(std::chrono::milliseconds(1), [weak] {
-      auto held = weak.lock();
-      if (!held) return;
-      for (auto& what : std::exchange(held->held_, {}))
-        if (!held->exit_) held->run(what);
+      if (auto held = weak.lock()) held->release();
     });
   });
 }

@@ -96,6 +96,9 @@ class EtcdProcess : public std::enable_shared_from_this<EtcdProcess> {
   bool volume_stalled() const { return spec_.volume->stalled; }
   void serve();
   void finish(Exit exit);
+  void hold(const std::function<void()>& what);
+  void await_disk();
+  void release();
 
   EtcdWorld& world_;
   const std::uint64_t id_;
@@ -106,6 +109,7 @@ class EtcdProcess : public std::enable_shared_from_this<EtcdProcess> {
   bool listening_ = false;
   bool paused_ = false;
   bool stopping_ = false;
+  bool awaits_disk_ = false;
   std::deque<std::function<void()>> held_;
   std::vector<std::function<void()>> waiting_for_peers_;
   std::vector<std::weak_ptr<std::function<void()>>> at_exit_;
