@@ -41,6 +41,14 @@ Act befall(Duration at, FaultKind kind, int target, Duration duration) {
   return {at, describe(fault), [fault](World& world) { world.fate().inflict(fault); }};
 }
 
+Act befall_once_whole(Duration at, FaultKind kind, int target) {
+  auto act = befall(at, kind, target, {});
+  act.what = [inflict = std::move(act.what)](World& world) {
+    if (world.converged("c")) inflict(world);
+  };
+  return act;
+}
+
 const std::vector<FaultKind>& faults_of_operators() {
   static const std::vector<FaultKind> kAll{
       FaultKind::kCrash,        FaultKind::kPause,           FaultKind::kWallJump,

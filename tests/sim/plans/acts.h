@@ -14,6 +14,8 @@ namespace quorate::sim {
 [[nodiscard]] Act remove(Duration at, std::string name);
 // Something that goes wrong in this story always.
 [[nodiscard]] Act befall(Duration at, FaultKind kind, int target, Duration duration = {});
+// Only if cluster `c` is whole by then: what it cannot bear at once is no story of healing.
+[[nodiscard]] Act befall_once_whole(Duration at, FaultKind kind, int target);
 
 // Operators, and what they see of the world.
 [[nodiscard]] const std::vector<FaultKind>& faults_of_operators();

@@ -277,13 +277,15 @@ class Run {
     }
   }
 
-  // Members of the cluster that the guard does not let start for want of data.
+  // Members of the cluster that the guard does not let start for want of data; not what is left in
+  // its ledger of those that were replaced.
   std::set<std::string> lost_members(const std::string& cluster) {
     std::set<std::string> out;
+    const auto& pods = *world_.api().registry().built_in().pods;
     for (const auto& refusal : world_.ledger().refusals) {
       const auto& pod = refusal.pod;
       if (refusal.code == launch::kExitLost && pod.name.substr(0, pod.name.rfind('-')) == cluster &&
-          !world_.process_of(pod))
+          !world_.process_of(pod) && world_.api().storage().find(pods, pod))
         out.insert(pod.name);
     }
     return out;

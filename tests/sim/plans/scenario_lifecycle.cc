@@ -136,11 +136,12 @@ Scenario make_lost_pods() {
 
 std::vector<Scenario> losses() {
   return {
-      make_loss(
-          "lost-data", "one member loses its data, later another one",
-          {befall(60s, FaultKind::kWipeAndKill, 0), befall(200s, FaultKind::kWipeAndKill, 1)}),
+      make_loss("lost-data", "one member loses its data, later another one",
+                {befall(60s, FaultKind::kWipeAndKill, 0),
+                 befall_once_whole(200s, FaultKind::kWipeAndKill, 1)}),
       make_loss("lost-volume", "one member loses its volume, later another one",
-                {befall(60s, FaultKind::kLoseVolume, 1), befall(200s, FaultKind::kLoseVolume, 2)}),
+                {befall(60s, FaultKind::kLoseVolume, 1),
+                 befall_once_whole(200s, FaultKind::kLoseVolume, 2)}),
       make_loss("lost-node", "a node with its volumes goes for ever",
                 {befall(60s, FaultKind::kLoseNode, 1)}),
       make_loss("lost-two", "two of five members lose their data at once",
