@@ -27,4 +27,10 @@ Sha256 hmac_sha256(std::string_view key, std::string_view bytes) {
   return digest;
 }
 
+Sha1 sha1(std::string_view bytes) {
+  Sha1 digest{};
+  CHECK(EVP_Digest(bytes.data(), bytes.size(), digest.data(), nullptr, EVP_sha1(), nullptr) == 1);
+  return digest;
+}
+
 }  // namespace quorate::pki
