@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "rt/blocking_files.h"
 #include "rt/cpu_pool.h"
 #include "rt/fd.h"
 
@@ -53,28 +54,6 @@ Result<void> sync_new_name(std::string_view what, const std::string& path) {
       std::move(synced.error()).in(fmt::format("{} {}", what, path)).as(Code::kUnknownOutcome));
 }
 
-Result<std::string> read_file(const std::string& path, std::size_t limit) {
-  TRY(auto fd,
-      open_for_reading("read", path, O_NONBLOCK));  // a pipe without a writer must not hold us
-  struct stat status {};
-  if (::fstat(fd.get(), &status) != 0) return failed("read", path);
-  if (!S_ISREG(status.st_mode))
-    return fail(Error(Code::kInvalid, "not a regular file").in("read " + path));
-  std::string contents;
-  // The size may change under us, and some files (in /proc) have none: read until the end.
-  for (;;) {
-    const std::size_t had = contents.size();
-    contents.resize(std::min(limit + 1, std::max<std::size_t>(had * 2, 4096)));
-    ssize_t got = ::read(fd.get(), contents.data() + had, contents.size() - had);
-    if (got < 0 && errno != EINTR) return failed("read", path);
-    contents.resize(had + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-    if (contents.size() > limit)
-      return fail(
-          Error(Code::kInvalid, fmt::format("larger than {} bytes", limit)).in("read " + path));
-    if (got == 0) return contents;
-  }
-}
-
 Result<void> write_and_sync(const std::string& path, const std::string& contents, unsigned mode) {
   Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!fd) return failed("create", path);
@@ -87,17 +66,6 @@ Result<void> write_and_sync(const std::string& path, const std::string& contents
   if (::fchmod(fd.get(), static_cast<mode_t>(mode)) != 0) return failed("set mode of", path);
   if (::fsync(fd.get()) != 0) return failed("sync", path);
   return {};
-}
-
-Result<void> replace_file(const std::string& path, const std::string& aside,
-                          const std::string& contents, unsigned mode) {
-  auto written = write_and_sync(aside, contents, mode);
-  if (written && ::rename(aside.c_str(), path.c_str()) != 0) written = failed("rename", aside);
-  if (!written) {
-    ::unlink(aside.c_str());
-    return fail(std::move(written.error()).in("write " + path));
-  }
-  return sync_new_name("write", path);
 }
 
 Result<FileInfo> file_info(const std::string& path) {
@@ -150,6 +118,43 @@ Result<void> make_directory_and_parents(const std::string& path, unsigned mode) 
 
 }  // namespace
 
+namespace detail {
+
+Result<std::string> read_file(const std::string& path, std::size_t limit) {
+  TRY(auto fd,
+      open_for_reading("read", path, O_NONBLOCK));  // a pipe without a writer must not hold us
+  struct stat status {};
+  if (::fstat(fd.get(), &status) != 0) return failed("read", path);
+  if (!S_ISREG(status.st_mode))
+    return fail(Error(Code::kInvalid, "not a regular file").in("read " + path));
+  std::string contents;
+  // The size may change under us, and some files (in /proc) have none: read until the end.
+  for (;;) {
+    const std::size_t had = contents.size();
+    contents.resize(std::min(limit + 1, std::max<std::size_t>(had * 2, 4096)));
+    ssize_t got = ::read(fd.get(), contents.data() + had, contents.size() - had);
+    if (got < 0 && errno != EINTR) return failed("read", path);
+    contents.resize(had + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    if (contents.size() > limit)
+      return fail(
+          Error(Code::kInvalid, fmt::format("larger than {} bytes", limit)).in("read " + path));
+    if (got == 0) return contents;
+  }
+}
+
+Result<void> replace_file(const std::string& path, const std::string& aside,
+                          const std::string& contents, unsigned mode) {
+  auto written = write_and_sync(aside, contents, mode);
+  if (written && ::rename(aside.c_str(), path.c_str()) != 0) written = failed("rename", aside);
+  if (!written) {
+    ::unlink(aside.c_str());
+    return fail(std::move(written.error()).in("write " + path));
+  }
+  return sync_new_name("write", path);
+}
+
+}  // namespace detail
+
 Task<Result<bool>> Files::exists(std::string path) {
   auto found = co_await info(std::move(path));
   if (found) co_return true;
@@ -159,7 +164,7 @@ Task<Result<bool>> Files::exists(std::string path) {
 
 Task<Result<std::string>> MachineFiles::read(std::string path, Bytes limit) {
   auto bound = static_cast<std::size_t>(limit.value());
-  return pool_.run([path = std::move(path), bound] { return read_file(path, bound); });
+  return pool_.run([path = std::move(path), bound] { return detail::read_file(path, bound); });
 }
 
 Task<Result<void>> MachineFiles::write_atomically(std::string path, std::string contents,
@@ -167,7 +172,7 @@ Task<Result<void>> MachineFiles::write_atomically(std::string path, std::string 
   auto aside = fmt::format("{}.aside-{:016x}", path, runtime_.random->next());
   return pool_.run([path = std::move(path), aside = std::move(aside),
                     contents = std::move(contents),
-                    mode] { return replace_file(path, aside, contents, mode); });
+                    mode] { return detail::replace_file(path, aside, contents, mode); });
 }
 
 Task<Result<FileInfo>> MachineFiles::info(std::string path) {
