@@ -108,8 +108,12 @@ const Event* Storage::next_event(const Kind& kind, std::int64_t version) const {
 rt::Signal& Storage::changed(const Kind& kind) { return *shelf(kind).changed; }
 
 RecordPtr Storage::make_record(const Kind& kind, json::Value object) {
+  return make_record(kind, std::move(object), version_ + 1);
+}
+
+RecordPtr Storage::make_record(const Kind& kind, json::Value object, std::int64_t version) {
   auto record = std::make_shared<Record>();
-  record->version = version_ + 1;
+  record->version = version;
   object.as_object()["metadata"].as_object()["resourceVersion"] = fmt::to_string(record->version);
   settle_numbers(object);
   record->text = json::render(object);
@@ -122,10 +126,13 @@ RecordPtr Storage::make_record(const Kind& kind, json::Value object) {
 }
 
 RecordPtr Storage::create(const Kind& kind, const ObjectKey& key, json::Value object) {
+  auto& objects = shelf(kind).objects;
+  CHECK(!objects.contains(key), "{} {} is there already", kind.plural, key.text());
   auto record = make_record(kind, std::move(object));
-  const bool fresh = shelf(kind).objects.emplace(key, record).second;
-  CHECK(fresh, "{} {} is there already", kind.plural, key.text());
-  publish({Event::Type::kAdded, &kind.stored(), key, nullptr, record});
+  Event event{Event::Type::kAdded, &kind.stored(), key, nullptr, record};
+  write_down(event);
+  objects.emplace(key, record);
+  publish(std::move(event));
   return record;
 }
 
@@ -134,8 +141,10 @@ RecordPtr Storage::update(const Kind& kind, const ObjectKey& key, json::Value ob
   const auto found = objects.find(key);
   CHECK(found != objects.end(), "{} {} is not there", kind.plural, key.text());
   auto record = make_record(kind, std::move(object));
-  auto before = std::exchange(found->second, record);
-  publish({Event::Type::kModified, &kind.stored(), key, std::move(before), record});
+  Event event{Event::Type::kModified, &kind.stored(), key, found->second, record};
+  write_down(event);
+  found->second = record;
+  publish(std::move(event));
   return record;
 }
 
@@ -143,11 +152,16 @@ RecordPtr Storage::remove(const Kind& kind, const ObjectKey& key) {
   auto& objects = shelf(kind).objects;
   const auto found = objects.find(key);
   CHECK(found != objects.end(), "{} {} is not there", kind.plural, key.text());
-  auto before = std::move(found->second);
-  auto record = make_record(kind, before->value());
+  auto record = make_record(kind, found->second->value());
+  Event event{Event::Type::kDeleted, &kind.stored(), key, found->second, record};
+  write_down(event);
   objects.erase(found);
-  publish({Event::Type::kDeleted, &kind.stored(), key, std::move(before), record});
+  publish(std::move(event));
   return record;
+}
+
+void Storage::write_down(const Event& event) {
+  if (journal_) journal_->commit(event);
 }
 
 void Storage::publish(Event event) {
@@ -156,11 +170,15 @@ void Storage::publish(Event event) {
   shelf.history.push_back(event);
   order_.push_back(event.kind->id);
   while (order_.size() > history_) forget_first();
+  tell_listeners(event);
+  shelf.changed->notify();
+}
+
+void Storage::tell_listeners(const Event& event) {
   std::erase_if(listeners_, [](const auto& listener) { return listener.expired(); });
   const auto listeners = listeners_;  // one may go while another is told
   for (const auto& weak : listeners)
     if (const auto listener = weak.lock()) listener->on_event_(event);
-  shelf.changed->notify();
 }
 
 void Storage::forget_first() {
@@ -176,6 +194,20 @@ void Storage::compact(std::int64_t version) {
   oldest_ = std::max(oldest_, std::min(version, version_));
   for (const auto& shelf : shelves_)
     if (shelf) shelf->changed->notify();
+}
+
+void Storage::restore(std::vector<Kept> objects, std::int64_t version) {
+  for (auto& shelf : shelves_)
+    if (shelf) shelf->objects.clear();
+  compact(version_);
+  version_ = oldest_ = version;
+  for (auto& kept : objects) {
+    CHECK(kept.version <= version, "{} has version {}, after the last one, {}", kept.key.text(),
+          kept.version, version);
+    auto record = make_record(*kept.kind, std::move(kept.object), kept.version);
+    shelf(*kept.kind).objects[kept.key] = record;
+    tell_listeners({Event::Type::kAdded, &kept.kind->stored(), kept.key, nullptr, record});
+  }
 }
 
 std::shared_ptr<Storage::Listener> Storage::listen(OnEvent on_event) {

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "apiserver/journal.h"
 #include "apiserver/registry.h"
 #include "base/ids.h"
 #include "json/document.h"
@@ -71,7 +72,8 @@ struct KeyOrder {
 // verbs.h for those.
 //
 // Everything is ordered, so equal histories give equal answers. One
-// thread; a write wakes those who wait and calls the listeners before it returns.
+// thread; a write is written down (if there is a journal), wakes those who wait and calls the
+// listeners before it returns.
 class Storage {
  public:
   // Keeps at least the latest `history` changes.
@@ -103,6 +105,20 @@ class Storage {
   // Forgets all changes up to the version, as etcd's compaction does.
   void compact(std::int64_t version);
 
+  // --- keeping. From now on every change is written down first; nullptr: none.
+  void keep_in(Journal* journal) { journal_ = journal; }
+  // One object as its text was kept, resourceVersion included.
+  struct Kept {
+    const Kind* kind = nullptr;
+    ObjectKey key;
+    std::int64_t version = 0;
+    json::Value object;
+  };
+  // Takes the place of all that is here, before anybody watches; listeners are told of each object
+  // as of a new one. Versions go on after `version`, and what was before it is forgotten. Nothing
+  // is written down.
+  void restore(std::vector<Kept> objects, std::int64_t version);
+
   // --- listeners: told of every change, in order, inside of the write. A listener must not write;
   // it notes what to look at, and wakes whoever does. It goes when its handle goes.
   using OnEvent = std::function<void(const Event&)>;
@@ -118,13 +134,17 @@ class Storage {
   Shelf& shelf(const Kind& kind);
   const Shelf* find_shelf(const Kind& kind) const;
   RecordPtr make_record(const Kind& kind, json::Value object);
+  RecordPtr make_record(const Kind& kind, json::Value object, std::int64_t version);
+  void write_down(const Event& event);
   void publish(Event event);
+  void tell_listeners(const Event& event);
   void forget_first();
 
   rt::Runtime runtime_;
   std::size_t history_;
   std::int64_t version_ = 1;
   std::int64_t oldest_ = 1;
+  Journal* journal_ = nullptr;
   std::vector<std::unique_ptr<Shelf>> shelves_;  // by the kind's id
   std::deque<std::size_t> order_;  // ids of the kinds of all events kept, oldest first
   std::vector<std::weak_ptr<Listener>> listeners_;

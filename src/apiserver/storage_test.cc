@@ -128,5 +128,68 @@ TEST_F(StorageTest, SelectsPodsByWhatTheyRunOn) {
   EXPECT_FALSE(selection.matches(pods, {"n", "p"}, *record));
 }
 
+// Sees the storage as it is when a change is written down.
+struct Witness : Journal {
+  explicit Witness(Storage& watched) : storage(watched) {}
+  void commit(const Event& event) override {
+    EXPECT_EQ(storage.version() + 1, event.version());
+    EXPECT_EQ(storage.find(*event.kind, event.key), event.before) << "nobody sees it yet";
+    versions.push_back(event.version());
+    if (refuses) throw std::runtime_error("the disk is full");
+  }
+  Storage& storage;
+  std::vector<std::int64_t> versions;
+  bool refuses = false;
+};
+
+TEST_F(StorageTest, WritesAChangeDownBeforeAnybodySeesIt) {
+  Witness witness(storage);
+  storage.keep_in(&witness);
+  std::vector<std::int64_t> told;
+  const auto listener = storage.listen([&](const Event& event) {
+    EXPECT_EQ(witness.versions.back(), event.version());
+    told.push_back(event.version());
+  });
+  create({"n", "a"});
+  storage.update(kind, {"n", "a"}, object("a", {{"x", "y"}}));
+  storage.remove(kind, {"n", "a"});
+  EXPECT_EQ(told, witness.versions);
+  EXPECT_EQ(told.size(), 3u);
+}
+
+TEST_F(StorageTest, ChangesNothingThatCannotBeWrittenDown) {
+  create({"n", "a"});
+  const auto before = storage.find(kind, {"n", "a"});
+  const auto version = storage.version();
+  Witness witness(storage);
+  witness.refuses = true;
+  storage.keep_in(&witness);
+  EXPECT_ANY_THROW(create({"n", "b"}));
+  EXPECT_ANY_THROW(storage.update(kind, {"n", "a"}, object("a", {{"x", "y"}})));
+  EXPECT_ANY_THROW(storage.remove(kind, {"n", "a"}));
+  EXPECT_EQ(storage.find(kind, {"n", "a"}), before);
+  EXPECT_EQ(storage.find(kind, {"n", "b"}), nullptr);
+  EXPECT_EQ(storage.version(), version);
+  EXPECT_EQ(storage.next_event(kind, version), nullptr);
+}
+
+TEST_F(StorageTest, TakesUpWhatWasKept) {
+  create({"n", "gone"});
+  std::vector<std::string> told;
+  const auto listener =
+      storage.listen([&](const Event& event) { told.push_back(event.key.text()); });
+  storage.restore({{&kind, {"n", "a"}, 40, object("a", {{"x", "y"}})}}, 42);
+  EXPECT_THAT(told, ElementsAre("n/a"));
+  EXPECT_EQ(storage.find(kind, {"n", "gone"}), nullptr);
+  const auto kept = storage.find(kind, {"n", "a"});
+  ASSERT_TRUE(kept);
+  EXPECT_EQ(kept->version, 40);
+  EXPECT_EQ(json::text_or(kept->value(), "/metadata/resourceVersion", ""), "40");
+  EXPECT_EQ(storage.version(), 42);
+  EXPECT_EQ(storage.oldest(), 42);
+  EXPECT_EQ(storage.objects_at(kind, 41), std::nullopt);
+  EXPECT_EQ(create({"n", "b"})->version, 43);
+}
+
 }  // namespace
 }  // namespace quorate::apiserver
