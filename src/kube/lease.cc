@@ -15,9 +15,6 @@ namespace {
 using std::chrono::seconds;
 
 constexpr Duration kLongestLease = std::chrono::minutes(10);
-// A leader that ended its work writes its epoch here. An empty holder alone says nothing: anybody
-// may have emptied it.
-constexpr std::string_view kReleasedEpoch = "quorate.io/released-epoch";
 // leaseTransitions is an int32. Counted from 2024, seconds fit until 2092.
 constexpr WallTime kEpochZero = std::chrono::sys_days(std::chrono::January / 1 / 2024);
 constexpr std::int64_t kHighestEpoch = std::numeric_limits<std::int32_t>::max();

@@ -12,6 +12,10 @@
 
 namespace quorate::kube {
 
+// A leader that ended its work writes its epoch into this annotation. An empty holder alone says
+// nothing: anybody may have emptied it.
+inline constexpr std::string_view kReleasedEpoch = "quorate.io/released-epoch";
+
 struct LeaseTimings {
   Duration lease = std::chrono::seconds(15);  // others wait this long since the last sign of life
   Duration renew_deadline = std::chrono::seconds(10);  // we stop acting this long after ours

@@ -61,6 +61,7 @@ class Node {
   // Pulls the node's cable: neither its Pods nor the node itself reach anybody beyond it.
   Result<void> cut();
   Result<void> mend();
+  [[nodiscard]] bool is_cut() const { return !api_.is_open(); }
 
   [[nodiscard]] const std::string& name() const { return options_.name; }
   // The Pod's runner, or nullptr.

@@ -120,10 +120,12 @@ Task<Result<void>> Nodes::power_off(std::string node) {
   if (found == slots_.end() || !found->second.node)
     co_return fail(Code::kNotFound, "node " + node + " is not on");
   auto& slot = found->second;
-  slot.life->cancel();
-  co_await slot.life->join();
-  slot.life.reset();
-  slot.node.reset();
+  auto going = std::move(slot.node);  // from now on nobody else finds it
+  auto life = std::move(slot.life);
+  slot.going = true;
+  life->cancel();
+  co_await life->join();
+  slot.going = false;
   log_.info("node is off", {{"node", node}});
   co_return Result<void>();
 }
@@ -132,7 +134,15 @@ Result<void> Nodes::power_on(const std::string& node) {
   auto found = slots_.find(node);
   if (found == slots_.end()) return fail(Code::kNotFound, "there is no node " + node);
   if (found->second.node) return fail(Code::kConflict, "node " + node + " is on already");
+  if (found->second.going) return fail(Code::kConflict, "node " + node + " is still going off");
   return boot(node, found->second);
+}
+
+std::vector<Nodes::State> Nodes::states() const {
+  std::vector<State> out;
+  for (const auto& [name, slot] : slots_)
+    out.push_back({name, slot.node != nullptr, slot.node && slot.node->is_cut()});
+  return out;
 }
 
 Node* Nodes::find(const std::string& node) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/log.h"
 #include "kube/api.h"
@@ -50,6 +51,12 @@ class Nodes {
   // is told; powered on, it boots and runs the Pods that are still bound to it.
   Task<Result<void>> power_off(std::string node);
   Result<void> power_on(const std::string& node);
+  struct State {
+    std::string name;
+    bool on = false;
+    bool cut = false;  // its cable is pulled
+  };
+  [[nodiscard]] std::vector<State> states() const;
   // nullptr if it is off or unknown.
   [[nodiscard]] Node* find(const std::string& node);
 
@@ -59,6 +66,7 @@ class Nodes {
     int number = 0;
     std::unique_ptr<Node> node;
     std::unique_ptr<rt::TaskGroup> life;
+    bool going = false;  // off, and its last containers are ending
   };
 
   Nodes(rt::Runtime runtime, kube::Api& api, NodesOptions options, Log log);

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include "base/bytes.h"
+#include "json/document.h"
 #include "json/yaml.h"
 #include "pki/authority.h"
+#include "pki/certificate.h"
 #include "pki/digest.h"
 
 namespace quorate::sandbox {
@@ -12,6 +14,7 @@ namespace {
 
 constexpr const char* kName = "quorate-sandbox";
 constexpr const char* kLoopback = "127.0.0.1";
+constexpr auto kRenewBefore = std::chrono::hours(24 * 30);
 
 }  // namespace
 
@@ -31,6 +34,32 @@ Result<Credentials> Credentials::make(pki::KeySource& keys, WallTime now) {
   out.serving = {"", leaf.certificate_pem(), leaf.key.pem()};
   // As hard to guess as a key.
   out.token = Secret(pki::sha256_hex(keys.make_key().pem().reveal()));
+  return out;
+}
+
+Secret Credentials::render() const {
+  return Secret(json::render(json::Object{{"authority", authority},
+                                          {"certificate", serving.certificate},
+                                          {"key", serving.key.reveal()},
+                                          {"token", token.reveal()}}));
+}
+
+Result<Credentials> Credentials::parse(const Secret& text, WallTime now) {
+  TRY(const auto document, json::parse(text.reveal()));
+  Credentials out;
+  TRY(out.authority, json::text_at(document, "/authority"));
+  TRY(out.serving.certificate, json::text_at(document, "/certificate"));
+  TRY(const auto key, json::text_at(document, "/key"));
+  out.serving.key = Secret(std::string(key));
+  TRY(const auto token, json::text_at(document, "/token"));
+  out.token = Secret(std::string(token));
+  TRY(const auto certificate, pki::Certificate::parse(out.serving.certificate));
+  TRY(const auto parsed_key, pki::PrivateKey::parse(out.serving.key));
+  if (!certificate.matches(parsed_key))
+    return fail(Code::kInvalid, "the certificate is of another key");
+  if (out.token.empty()) return fail(Code::kInvalid, "the token is empty");
+  if (certificate.not_after() < now + kRenewBefore)
+    return fail(Code::kInvalid, "the certificate ends soon");
   return out;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/secret.h"
 #include "base/time.h"
@@ -10,7 +11,8 @@
 
 namespace quorate::sandbox {
 
-// Who the sandbox's API server is, and what its one user shows.
+// Who the sandbox's API server is, and what its one user shows. Kept over restarts, so that a
+// kubeconfig stays good.
 struct Credentials {
   std::string authority;  // PEM
   net::TlsIdentity serving;
@@ -18,6 +20,11 @@ struct Credentials {
 
   // For addresses of loopback and the names of Service default/kubernetes.
   [[nodiscard]] static Result<Credentials> make(pki::KeySource& keys, WallTime now);
+
+  // The text in which they are kept, and what such a text says. kInvalid if it is damaged, or if
+  // the certificate ends within a month: then new ones are due.
+  [[nodiscard]] Secret render() const;
+  [[nodiscard]] static Result<Credentials> parse(const Secret& text, WallTime now);
 
   // For clients in this process, and for people: the text of a kubeconfig file, to be kept from
   // others.

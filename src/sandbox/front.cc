@@ -60,12 +60,20 @@ bool Front::is_known(const net::ServerRequest& request) const {
          equal_in_constant_time(given->substr(kScheme.size()), token_.reveal());
 }
 
+Annex* Front::find_annex(const net::ServerRequest& request) const {
+  for (auto* annex : annexes_)
+    if (annex->serves(request)) return annex;
+  return nullptr;
+}
+
 Task<void> Front::handle(net::ServerRequest request, net::Responder& responder) {
   Result<void> sent;
   if (!is_known(request)) {
     sent = co_await responder.respond(refusal());
   } else if (asks_for_health(request.path)) {
     sent = co_await responder.respond({200, {{"content-type", "text/plain"}}, "ok"});
+  } else if (auto* annex = find_annex(request)) {
+    co_await annex->handle(std::move(request), responder);
   } else {
     auto answer = server_.serve(to_request(std::move(request)));
     net::Headers headers(answer.headers.begin(), answer.headers.end());

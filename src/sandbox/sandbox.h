@@ -1,29 +1,33 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "base/log.h"
 #include "node/images.h"
+#include "sandbox/folder.h"
 
 namespace quorate::sandbox {
 
 struct SandboxOptions {
-  std::string directory;  // kubeconfig, volumes and logs; made if it is not there
-  int nodes = 3;
-  std::uint16_t port = 0;    // of the API, on the host's loopback; 0: any free one
-  node::ImageTable images;   // local programs that stand for images
-  std::string launch_image;  // that holds quorate-launch; among the images
+  Folder folder;
+  std::optional<int> nodes;           // not given: as many as there were, at first three
+  std::optional<std::uint16_t> port;  // of the API, on the host's loopback; not given: as before
+  node::ImageTable images;            // local programs that stand for images
+  std::string launch_image;           // that holds quorate-launch; among the images
   LogLevel log_level = LogLevel::kInfo;
   std::function<void(const std::string& line)> tell;  // for whoever started it
+  std::function<void()> ready;                        // the API answers
 };
 
 // A Kubernetes API in memory, nodes that run Pods as local processes, and the production operator,
 // in this process, until SIGTERM or SIGINT. The API is served on the host's loopback alone, with
-// TLS, to the owner of `kubeconfig` in the directory; all else is inside of a fabric
-// (node/fabric.h). To be called while the process has one thread.
+// TLS, to the owner of the folder's kubeconfig; all else is inside of a fabric (node/fabric.h). To
+// be called while the process has one thread.
 //
-// Objects are kept in memory and are gone with the process; volumes stay in the directory.
+// What was acknowledged is there at the next start, however this one ended (object_store.h), and
+// members go on with their volumes. Everything that it runs dies with it, also if it is killed.
 //
 // kConflict if a sandbox runs there already; kForbidden if the kernel refuses something: the text
 // says what, and which setting allows it.

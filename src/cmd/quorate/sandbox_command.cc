@@ -1,86 +1,85 @@
+#include "cmd/quorate/sandbox_command.h"
+
 #include <cstdio>
-#include <filesystem>
+#include <cstdlib>
 
 #include "cmd/quorate/commands.h"
-#include "sandbox/sandbox.h"
+#include "kube/client.h"
+#include "kube/http_api.h"
+#include "rt/loop.h"
 
 namespace quorate::cmd {
 namespace {
 
-namespace fs = std::filesystem;
+using namespace std::chrono_literals;
 
-constexpr const char* kEtcdImage = "gcr.io/etcd-development/etcd";
-constexpr const char* kOwnImage = "localhost/quorate";
-
-struct Options {
-  sandbox::SandboxOptions run;
-  std::string etcd;
-  std::vector<std::string> images;
-};
-
-// The launch guard stands beside this program; nodes get it as an image of its own.
-Result<void> add_images(Options& options) {
-  if (!options.etcd.empty() && !fs::exists(fs::path(options.etcd) / "etcd"))
-    return fail(Code::kInvalid, "--etcd " + options.etcd + ": there is no program etcd in it");
-  if (!options.etcd.empty())
-    TRY(options.run.images.add(std::string(kEtcdImage) + "=" +
-                               fs::absolute(options.etcd).string()));
-  for (const auto& rule : options.images) TRY(in("--image", options.run.images.add(rule)));
-  const auto guard = fs::read_symlink("/proc/self/exe").parent_path() / "quorate-launch";
-  if (!fs::exists(guard))
-    return fail(Code::kInvalid, guard.string() + " is not there; it belongs beside quorate");
-  const auto folder = fs::absolute(options.run.directory) / "image";
-  std::error_code failed;
-  fs::create_directories(folder, failed);
-  fs::copy_file(guard, folder / "quorate-launch", fs::copy_options::overwrite_existing, failed);
-  if (failed) return fail(Code::kInvalid, folder.string() + ": " + failed.message());
-  TRY(options.run.images.add(std::string(kOwnImage) + "=" + folder.string() + ":/"));
-  options.run.launch_image = std::string(kOwnImage) + ":sandbox";
-  return {};
+// As programs that keep state are asked to: under XDG_STATE_HOME.
+Result<std::string> default_directory() {
+  constexpr const char* kWhere = "/quorate/sandbox";
+  const char* state = std::getenv("XDG_STATE_HOME");
+  if (state && *state == '/') return std::string(state) + kWhere;
+  const char* home = std::getenv("HOME");
+  if (home && *home) return std::string(home) + "/.local/state" + kWhere;
+  return fail(Code::kInvalid, "HOME is not set: say where the sandbox is with --dir");
 }
 
-Result<void> run(Options& options) {
-  TRY(add_images(options));
-  options.run.tell = [](const std::string& line) {
-    std::printf("%s\n", line.c_str());
-    std::fflush(stdout);
-  };
-  options.run.tell("export KUBECONFIG=" +
-                   (fs::absolute(options.run.directory) / "kubeconfig").string());
-  return sandbox::run_sandbox(std::move(options.run));
+Task<Result<std::string>> ask(rt::Runtime runtime, kube::ClusterConfig config,
+                              net::Request request) {
+  CO_TRY(auto api, kube::HttpApi::make(runtime, std::move(config)));
+  kube::Client client(runtime, *api);
+  auto answer = co_await client.raw(std::move(request), runtime.in(30s));
+  co_await api->close();
+  if (!answer) co_return fail(std::move(answer).error());
+  co_return std::move(answer->body);
 }
 
 }  // namespace
 
+Result<sandbox::Folder> SandboxPlace::folder() const {
+  if (!directory.empty()) return sandbox::Folder(directory);
+  TRY(const auto path, default_directory());
+  return sandbox::Folder(path);
+}
+
+void add_place(CLI::App& command, SandboxPlace& place) {
+  command.add_option("--dir", place.directory,
+                     "The sandbox's folder (default ~/.local/state/quorate/sandbox)");
+}
+
+int finish_sandbox(const std::string& name, const Result<void>& ended) {
+  if (ended) return kOk;
+  std::fflush(stdout);
+  std::fprintf(stderr, "quorate sandbox %s: %s\n", name.c_str(), ended.error().text().c_str());
+  if (ended.error() == Code::kInvalid) return kUsage;
+  if (ended.error() == Code::kForbidden) return kUnsupported;
+  if (ended.error() == Code::kNotFound) return kAbsent;
+  return kFailed;
+}
+
+Result<std::string> ask_sandbox(const sandbox::Folder& folder, const std::string& method,
+                                const std::string& path) {
+  if (!folder.holder())
+    return fail(Code::kUnavailable,
+                "no sandbox runs in " + folder.path() + "; begin with `quorate sandbox start`");
+  TRY(auto config, kube::load_kubeconfig(folder.kubeconfig()));
+  rt::Loop loop;
+  return loop.run(ask(loop.runtime(), std::move(config), {.method = method, .path = path}));
+}
+
 void add_sandbox(CLI::App& app, int& exit_code) {
-  auto options = std::make_shared<Options>();
   auto* command = app.add_subcommand(
-      "sandbox",
-      "Run a small Kubernetes with the operator on this machine, until it is told to end");
+      "sandbox", "A small Kubernetes with the operator on this machine, for trying and developing");
   command->footer(
-      "Example:\n  quorate sandbox --dir /tmp/s --etcd /opt/etcd-3.6.16 &\n"
-      "  export KUBECONFIG=/tmp/s/kubeconfig\n  quorate create db --wait\n  quorate status db\n"
-      "Objects are kept in memory and end with it; volumes stay in the folder.");
-  command->add_option("--dir", options->run.directory, "Folder for kubeconfig, volumes and logs")
-      ->required();
-  command->add_option("--nodes", options->run.nodes, "How many nodes")
-      ->check(CLI::Range(1, 100))
-      ->capture_default_str();
-  command->add_option("--port", options->run.port, "Port of the API on 127.0.0.1; any if 0")
-      ->capture_default_str();
-  command->add_option("--etcd", options->etcd,
-                      "Folder with the programs etcd and etcdctl: what stands for etcd's image");
-  command->add_option(
-      "--image", options->images,
-      "NAME=FOLDER[:PATH]: local programs that stand for an image; may be repeated");
-  command->callback([options, &exit_code] {
-    auto ended = run(*options);
-    if (ended) return;
-    std::fprintf(stderr, "quorate sandbox: %s\n", ended.error().text().c_str());
-    exit_code = ended.error() == Code::kInvalid     ? kUsage
-                : ended.error() == Code::kForbidden ? kUnsupported
-                                                    : kFailed;
-  });
+      "Example:\n  quorate sandbox start --etcd /opt/etcd-3.6.16\n"
+      "  eval $(quorate sandbox env)\n  quorate create db --wait\n"
+      "  eval $(quorate sandbox env db)\n  etcdctl put hello world\n"
+      "  quorate sandbox stop\n"
+      "Objects and volumes are kept in its folder until `reset`.");
+  command->require_subcommand(1);
+  add_sandbox_start(*command, exit_code);
+  add_sandbox_life(*command, exit_code);
+  add_sandbox_env(*command, exit_code);
+  add_sandbox_nodes(*command, exit_code);
 }
 
 }  // namespace quorate::cmd

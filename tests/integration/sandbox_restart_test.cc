@@ -1,0 +1,98 @@
+#include <cstdlib>
+#include <random>
+#include <set>
+
+#include "base/strings.h"
+#include "tests/integration/sandbox_rig.h"
+
+// What a sandbox still knows after it was killed.
+namespace quorate::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+class SandboxRestartTest : public SandboxTest {
+ protected:
+  // Who the members are, and where: the same after a restart, or somebody was replaced.
+  std::string identities() {
+    std::string out;
+    for (const char* kind : {"etcd", "etcdm", "pods", "pvc", "pv", "svc", "secrets", "nodes"})
+      out += kubectl({"get", kind, "-o",
+                      "jsonpath={range .items[*]}{.metadata.name} {.metadata.uid}{\"\\n\"}{end}"})
+                 .out;
+    out += kubectl({"get", "etcd", "db", "-o", "jsonpath={.status.clusterID}"}).out;
+    return out;
+  }
+  // Of the whole API: grows with every write.
+  std::int64_t version() {
+    const auto list = kubectl({"get", "--raw", "/api/v1/nodes?limit=1"});
+    const auto at = list.out.find("\"resourceVersion\":\"");
+    if (at == std::string::npos) return -1;
+    const auto text = list.out.substr(at + 19);
+    return parse_integer(text.substr(0, text.find('"'))).value_or(-1);
+  }
+};
+
+TEST_F(SandboxRestartTest, GoesOnWithTheSameMembersAfterItWasKilled) {
+  start();
+  quorate({"create", "db", "--wait"});
+  for (int i = 0; i < 20; ++i) etcdctl("put key-" + std::to_string(i) + " value");
+  const auto before = identities();
+  const auto known = support::read_file(kubeconfig());
+  const auto last = version();
+  ASSERT_GT(last, 0);
+  const auto environment = sandbox({"env", "db"}).out;
+
+  kill();
+  start();
+  EXPECT_EQ(support::read_file(kubeconfig()), known) << "kubeconfigs stay good";
+  EXPECT_GE(version(), last);
+  const auto keys = etcdctl("get key- --prefix --keys-only");
+  for (int i = 0; i < 20; ++i) EXPECT_THAT(keys, HasSubstr("key-" + std::to_string(i) + "\n"));
+  support::eventually(60s, "three members are ready again", [&] {
+    const auto page = quorate({"status", "db"});
+    return support::Look(page.find("3/3") != std::string::npos, page);
+  });
+  EXPECT_EQ(identities(), before) << "nobody was replaced";
+  EXPECT_EQ(sandbox({"env", "db"}).out, environment) << "shells stay good";
+  etcdctl("put after kept");
+  EXPECT_THAT(quorate({"scale", "db", "--replicas", "5", "--wait"}), HasSubstr("5/5  Ready"));
+}
+
+// Killed at any moment, with somebody who writes all the time. As often as QUORATE_KILLS says.
+TEST_F(SandboxRestartTest, KeepsWhatItAcknowledgedWheneverItIsKilled) {
+  const char* wanted = std::getenv("QUORATE_KILLS");
+  const auto rounds = wanted ? parse_integer(wanted).value_or(0) : 5;
+  ASSERT_GT(rounds, 0);
+  const auto seed = std::random_device()();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 chance(seed);
+  std::set<std::string> acknowledged;
+  start();
+  for (int round = 0; round < rounds; ++round) {
+    const auto log = folder_.path() / ("writer-" + std::to_string(round));
+    auto writer = support::Process::start(
+        {.argv = {"/bin/sh", "-c",
+                  "i=0; while true; do i=$((i+1)); '" +
+                      (support::part("kubectl-1.34.4") / "kubectl").string() +
+                      "' create configmap \"r" + std::to_string(round) +
+                      "-$i\" --from-literal=a=b -o name; done"},
+         .env = {{"KUBECONFIG", kubeconfig().string()}, {"HOME", folder_.path().string()}},
+         .log = log});
+    writer.wait(std::chrono::milliseconds(chance() % 3000));
+    kill();
+    writer.kill();
+    const auto said = support::read_file(log);
+    for (const auto line : split(said, '\n'))
+      if (line.starts_with("configmap/")) acknowledged.emplace(line);
+    start();
+    const auto list = kubectl({"get", "configmaps", "-o", "name"}).out;
+    std::set<std::string> there;
+    for (const auto line : split(list, '\n')) there.emplace(line);
+    for (const auto& name : acknowledged) EXPECT_TRUE(there.contains(name)) << name << " is lost";
+  }
+  EXPECT_GT(acknowledged.size(), 0u);
+}
+
+}  // namespace
+}  // namespace quorate::test
