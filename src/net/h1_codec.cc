@@ -319,6 +319,15 @@ std::string render_response_head(int status, const Headers& headers, const H1Fra
   return text;
 }
 
+std::string render_upgrade_head(const Headers& headers) {
+  auto text =
+      fmt::format("HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: {}\r\n",
+                  find_header(headers, "upgrade").value_or(""));
+  append_fields(text, headers);
+  text += kLineEnd;
+  return text;
+}
+
 std::string render_chunk(std::string_view piece) {
   if (piece.empty()) return {};  // an empty chunk would be the last
   return fmt::format("{:x}\r\n{}\r\n", piece.size(), piece);

@@ -78,6 +78,8 @@ class H1BodyDecoder {
 // kUntilClose and kNone add no field about the length.
 [[nodiscard]] std::string render_response_head(int status, const Headers& headers,
                                                const H1Framing& framing, bool keep_alive);
+// 101, with the fields of a connection that the others must not have.
+[[nodiscard]] std::string render_upgrade_head(const Headers& headers);
 [[nodiscard]] std::string render_chunk(std::string_view piece);
 [[nodiscard]] std::string render_last_chunk(const Headers& trailers);
 // 1xx, 204 and 304 never have a body.

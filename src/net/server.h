@@ -19,9 +19,17 @@ struct ServerRequest {
   std::string peer_certificate;  // PEM of the verified client certificate; empty = none
 };
 
+class ByteStream;
+
+// A connection that speaks another protocol from now on. It is the handler's until that returns.
+struct Upgraded {
+  ByteStream* stream = nullptr;
+  std::string first;  // of the new protocol, received already
+};
+
 // Where the handler writes its answer: either one `respond`, or `start`, any number of `write`s,
-// `finish`. A handler that returns without an answer gives a 500; one that does not finish cuts the
-// answer off visibly. When the caller goes away the handler's fiber is cancelled.
+// `finish`, or `upgrade`. A handler that returns without an answer gives a 500; one that does not
+// finish cuts the answer off visibly. When the caller goes away the handler's fiber is cancelled.
 class Responder {
  public:
   virtual ~Responder() = default;
@@ -30,6 +38,10 @@ class Responder {
   // Waits while the caller's window is full. kUnavailable once the caller has gone.
   virtual Task<Result<void>> write(std::string piece, rt::Deadline deadline) = 0;
   virtual Task<Result<void>> finish(Headers trailers = {}) = 0;
+  // Answers 101 and gives the connection away, which is closed when the handler returns. `headers`
+  // name the new protocol in `upgrade`. From then on it is the handler who notices that the caller
+  // has gone. kInvalid over HTTP/2, which has no such thing.
+  virtual Task<Result<Upgraded>> upgrade(Headers headers) = 0;
 };
 
 class Handler {

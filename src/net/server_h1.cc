@@ -3,6 +3,7 @@
 #include "net/h1_codec.h"
 #include "net/http_rules.h"
 #include "net/server_connection.h"
+#include "rt/signal.h"
 
 namespace quorate::net {
 
@@ -17,19 +18,30 @@ constexpr auto kLingerTime = 1s;
 // Writes to one HTTP/1.1 connection, one exchange after the other.
 class H1Exchange final : public Responder {
  public:
-  H1Exchange(const ServerSide& side, ByteStream& stream, Liveness& liveness)
-      : side_(side), stream_(stream), liveness_(liveness) {}
+  // `received` is what the connection has read and not taken.
+  H1Exchange(const ServerSide& side, ByteStream& stream, Liveness& liveness, std::string& received)
+      : side_(side),
+        stream_(stream),
+        liveness_(liveness),
+        received_(received),
+        unwatched_(side.runtime) {}
 
   void reset(std::string method, int minor, bool keep_alive);
   Task<Result<void>> respond(Response response) override;
   Task<Result<void>> start(int status, Headers headers) override;
   Task<Result<void>> write(std::string piece, rt::Deadline deadline) override;
   Task<Result<void>> finish(Headers trailers) override;
+  Task<Result<Upgraded>> upgrade(Headers headers) override;
   Task<Result<void>> send(std::string bytes, rt::Deadline deadline);
 
   bool begun() const { return begun_; }
   // All of the answer is out and the connection may go on.
   bool reusable() const { return ended_ && keep_alive_; }
+
+  // The handler wants the connection for itself: nobody else may read from it.
+  bool taken_over() const { return taken_over_; }
+  // Nobody reads from the connection beside the handler any more.
+  void set_unwatched();
 
  private:
   Result<void> check_open() const;
@@ -37,11 +49,15 @@ class H1Exchange final : public Responder {
   const ServerSide& side_;
   ByteStream& stream_;
   Liveness& liveness_;
+  std::string& received_;
   std::string method_;
   int minor_ = 1;
   bool keep_alive_ = true;
   bool begun_ = false;
   bool ended_ = false;
+  bool taken_over_ = false;
+  bool watched_ = true;
+  rt::Signal unwatched_;
   H1Framing framing_;
 };
 
@@ -51,6 +67,31 @@ void H1Exchange::reset(std::string method, int minor, bool keep_alive) {
   keep_alive_ = keep_alive;
   begun_ = false;
   ended_ = false;
+  taken_over_ = false;
+  watched_ = true;
+}
+
+void H1Exchange::set_unwatched() {
+  watched_ = false;
+  unwatched_.notify();
+}
+
+Task<Result<Upgraded>> H1Exchange::upgrade(Headers headers) {
+  if (begun_) co_return fail(Code::kInvalid, "the answer has begun already");
+  Headers others;
+  for (const auto& field : headers)
+    if (!is_connection_field(field.first)) others.push_back(field);
+  CO_TRY(check_fields(others));
+  if (!is_token(find_header(headers, "upgrade").value_or("")))
+    co_return fail(Code::kInvalid, "no protocol to change to is named");
+  begun_ = true;
+  keep_alive_ = false;
+  auto head = render_upgrade_head(headers);
+  CO_TRY(co_await send(std::move(head), rt::Deadline::never()));
+  taken_over_ = true;
+  stream_.wake();
+  while (watched_) CO_TRY(co_await unwatched_.wait(rt::Deadline::never()));
+  co_return Upgraded{&stream_, std::exchange(received_, {})};
 }
 
 Task<Result<void>> H1Exchange::send(std::string bytes, rt::Deadline deadline) {
@@ -130,7 +171,7 @@ class H1ServerConnection {
         peer_(std::move(peer)),
         liveness_(liveness),
         buffer_(std::move(first)),
-        exchange_(side, stream, liveness),
+        exchange_(side, stream, liveness, buffer_),
         handler_(side.runtime) {}
 
   Task<void> run();
@@ -264,9 +305,10 @@ Task<void> H1ServerConnection::handle(ServerRequest request) {
   stream_.wake();
 }
 
-// Ends with the handler. Reads ahead a little, since the end of the connection shows no other way.
+// Ends with the handler, or when that takes the connection over. Reads ahead a little, since the
+// end of the connection shows no other way.
 Task<void> H1ServerConnection::watch_caller() {
-  while (handling_ && buffer_.size() < kReadSize) {
+  while (handling_ && !exchange_.taken_over() && buffer_.size() < kReadSize) {
     const auto before = buffer_.size();
     buffer_.resize(before + kReadSize);
     auto moved = stream_.try_read({buffer_.data() + before, kReadSize});
@@ -276,8 +318,9 @@ Task<void> H1ServerConnection::watch_caller() {
     if (buffer_.empty()) buffer_ = std::string();
     if (!co_await stream_.wait_to_read(rt::Deadline::never())) break;
   }
-  const bool gone = handling_ && buffer_.size() < kReadSize;
+  const bool gone = handling_ && !exchange_.taken_over() && buffer_.size() < kReadSize;
   if (gone) handler_.cancel();
+  exchange_.set_unwatched();
 }
 
 Task<void> H1ServerConnection::refuse(Error why) {

@@ -26,6 +26,7 @@ class H2Exchange final : public Responder {
   Task<Result<void>> start(int status, Headers headers) override;
   Task<Result<void>> write(std::string piece, rt::Deadline deadline) override;
   Task<Result<void>> finish(Headers trailers) override;
+  Task<Result<Upgraded>> upgrade(Headers headers) override;
 
   H2Listener::Pulled give(std::span<char> to);
   Result<void> begin(int status, Headers headers, bool has_body);
@@ -130,6 +131,10 @@ Task<Result<void>> H2Exchange::respond(Response response) {
   out = std::move(response.body);
   ended = true;
   co_return Result<void>();
+}
+
+Task<Result<Upgraded>> H2Exchange::upgrade(Headers) {
+  co_return fail(Code::kInvalid, "HTTP/2 has no upgrade of a connection");
 }
 
 Task<Result<void>> H2Exchange::start(int status, Headers headers) {
