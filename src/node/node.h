@@ -64,6 +64,7 @@ class Node {
   [[nodiscard]] bool is_cut() const { return !api_.is_open(); }
 
   [[nodiscard]] const std::string& name() const { return options_.name; }
+  [[nodiscard]] const NodeDirs& dirs() const { return options_.dirs; }
   // The Pod's runner, or nullptr.
   [[nodiscard]] PodRunner* find_pod(const ObjectKey& pod);
   // An object that Pods may refer to has changed.

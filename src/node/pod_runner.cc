@@ -83,6 +83,20 @@ Task<Result<CommandOutcome>> PodRunner::execute(std::string container,
   co_return co_await run_command(node_.runtime, std::move(program), pid, limit, deadline);
 }
 
+Result<Spawned> PodRunner::start_command(const std::string& container, Program program) const {
+  const auto found = running_.find(container);
+  if (found == running_.end())
+    return fail(Code::kNotFound, "container " + container + " does not run");
+  program.environment = found->second.environment;
+  return spawn_in_container(node_.runtime, program, found->second.child->pid());
+}
+
+std::optional<int> PodRunner::find_run(const std::string& container) const {
+  const auto found = running_.find(container);
+  if (found == running_.end()) return std::nullopt;
+  return found->second.attempt;
+}
+
 // --- the loop
 
 bool PodRunner::over() const {

@@ -38,6 +38,10 @@ class PodRunner {
   // A command in a running container. kNotFound if it does not run.
   Task<Result<CommandOutcome>> execute(std::string container, std::vector<std::string> command,
                                        std::size_t limit, rt::Deadline deadline);
+  // The same, begun: `program` lacks its environment, which is the container's.
+  [[nodiscard]] Result<Spawned> start_command(const std::string& container, Program program) const;
+  // Which run of the container is under way; nothing if none is.
+  [[nodiscard]] std::optional<int> find_run(const std::string& container) const;
   [[nodiscard]] const PodView& pod() const { return pod_; }
 
  private:

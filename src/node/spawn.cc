@@ -56,11 +56,15 @@ struct Plan {
   explicit Plan(const Program& program)
       : exec(program.arguments, program.environment),
         working_dir(program.working_dir.c_str()),
-        output(program.output) {}
+        input(program.input),
+        output(program.output),
+        errors(program.errors >= 0 ? program.errors : program.output) {}
 
   rt::Exec exec;
   const char* working_dir;
+  int input;
   int output;
+  int errors;
   int network = -1;
   int uts = -1;
   int ipc = -1;
@@ -155,9 +159,11 @@ void join(const Plan& plan, int space, int kind, Stage stage) {
 
 void take_standard_streams(const Plan& plan) {
   int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
-  if (null < 0 || ::dup2(null, 0) < 0) give_up(plan, Stage::kOutput);
-  int output = plan.output >= 0 ? plan.output : null;
-  if (::dup2(output, 1) < 0 || ::dup2(output, 2) < 0) give_up(plan, Stage::kOutput);
+  if (null < 0) give_up(plan, Stage::kOutput);
+  const int streams[] = {plan.input, plan.output, plan.errors};
+  for (int standard = 0; standard < 3; ++standard)
+    if (::dup2(streams[standard] >= 0 ? streams[standard] : null, standard) < 0)
+      give_up(plan, Stage::kOutput);
 }
 
 [[noreturn]] void live_as(const Plan& plan) {

@@ -18,7 +18,10 @@ struct Program {
       arguments;  // never empty; the first one is looked for in PATH unless it has a slash
   std::vector<std::string> environment;  // NAME=value
   std::string working_dir = "/";
-  int output = -1;  // becomes standard output and error; borrowed
+  // What becomes its standard streams; borrowed. Not given: nothing to read, nobody who listens.
+  int input = -1;
+  int output = -1;
+  int errors = -1;  // not given: with the output
 };
 
 // A process of ours in its namespaces. It is a child of the thread that spawned it and dies with

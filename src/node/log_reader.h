@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "rt/fd.h"
+
+namespace quorate::node {
+
+// Reads what a run of a container has said from its files (container_log.h), while more may come.
+class LogReader {
+ public:
+  struct Options {
+    bool previous = false;              // the run before the last one
+    std::optional<std::uint64_t> tail;  // only so many of the last lines
+  };
+
+  // `folder` has the files of a container's runs (node_dirs.h). kNotFound if there is no such run.
+  [[nodiscard]] static Result<LogReader> open(const std::string& folder, const Options& options);
+
+  // The next piece; empty if nothing more is there now.
+  [[nodiscard]] Result<std::string> read();
+  // Which run it is.
+  [[nodiscard]] int attempt() const { return attempt_; }
+
+ private:
+  LogReader(std::string path, int attempt) : path_(std::move(path)), attempt_(attempt) {}
+  Result<void> skip_to_tail(std::uint64_t lines);
+  // True if another file has taken the place of the one that was read to its end.
+  Result<bool> follow_rotation();
+
+  std::string path_;
+  int attempt_;
+  rt::Fd file_;
+};
+
+}  // namespace quorate::node

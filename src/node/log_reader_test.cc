@@ -1,0 +1,84 @@
+#include "node/log_reader.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "node/container_log.h"
+#include "node/small_file.h"
+
+namespace quorate::node {
+namespace {
+
+namespace fs = std::filesystem;
+
+class LogReaderTest : public testing::Test {
+ protected:
+  LogReaderTest() {
+    std::string pattern = fs::temp_directory_path() / "quorate-reader-XXXXXX";
+    dir_ = ::mkdtemp(pattern.data());
+  }
+  ~LogReaderTest() override { fs::remove_all(dir_); }
+  ContainerLog log(int attempt, std::size_t limit = 1000) const {
+    return std::move(*ContainerLog::open(dir_ + "/" + std::to_string(attempt) + ".log", limit));
+  }
+  std::string tail(std::uint64_t lines) const {
+    return *LogReader::open(dir_, {.tail = lines})->read();
+  }
+  std::string dir_;
+};
+
+TEST_F(LogReaderTest, ReadsTheLastRunAndOnAsItGrows) {
+  EXPECT_EQ(LogReader::open(dir_, {}).error().code(), Code::kNotFound);
+  log(0).append("old\n");
+  auto present = log(10);
+  present.append("one\n");
+  auto reader = LogReader::open(dir_, {});
+  ASSERT_TRUE(reader);
+  EXPECT_EQ(reader->attempt(), 10);
+  EXPECT_EQ(*reader->read(), "one\n");
+  EXPECT_EQ(*reader->read(), "");
+  present.append("two\n");
+  EXPECT_EQ(*reader->read(), "two\n");
+  EXPECT_EQ(*LogReader::open(dir_, {.previous = true})->read(), "old\n");
+}
+
+TEST_F(LogReaderTest, KnowsNoEarlierRunThanTheFirst) {
+  log(0).append("one\n");
+  EXPECT_EQ(LogReader::open(dir_, {.previous = true}).error().code(), Code::kNotFound);
+}
+
+TEST_F(LogReaderTest, ShowsTheLastLines) {
+  log(0).append("one\ntwo\nthree\n");
+  EXPECT_EQ(tail(0), "");
+  EXPECT_EQ(tail(1), "three\n");
+  EXPECT_EQ(tail(2), "two\nthree\n");
+  EXPECT_EQ(tail(3), "one\ntwo\nthree\n");
+  EXPECT_EQ(tail(9), "one\ntwo\nthree\n");
+  log(0).append("begun");
+  EXPECT_EQ(tail(1), "begun");
+  EXPECT_EQ(tail(2), "three\nbegun");
+}
+
+TEST_F(LogReaderTest, ShowsTheLastLinesOfALongLog) {
+  auto present = log(0, 1 << 20);
+  for (int i = 0; i < 20000; ++i) present.append("line " + std::to_string(i) + "\n");
+  EXPECT_EQ(tail(2), "line 19998\nline 19999\n");
+  const auto many = tail(15000);
+  EXPECT_EQ(many.substr(0, 10), "line 5000\n");
+}
+
+TEST_F(LogReaderTest, GoesOnAfterTheLogWasCut) {
+  auto present = log(0, 10);
+  present.append("12345678\n");
+  auto reader = LogReader::open(dir_, {});
+  present.append("second\n");  // into a new file
+  EXPECT_EQ(*reader->read(), "12345678\nsecond\n");
+  present.append("third\n");
+  EXPECT_EQ(*reader->read() + *reader->read(), "third\n");
+  EXPECT_EQ(*reader->read(), "");
+}
+
+}  // namespace
+}  // namespace quorate::node
