@@ -37,6 +37,8 @@ void set_target(Request& request, std::string_view target) {
 
 }  // namespace
 
+std::string unescape_query(std::string_view text) { return unescape(text, true); }
+
 Request make_request(std::string method, std::string_view target, const FindHeader& header,
                      std::string body) {
   Request out;

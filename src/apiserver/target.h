@@ -16,4 +16,7 @@ using FindHeader = std::function<std::string(std::string_view name)>;
 [[nodiscard]] Request make_request(std::string method, std::string_view target,
                                    const FindHeader& header, std::string body);
 
+// A name or a value of a query, unescaped.
+[[nodiscard]] std::string unescape_query(std::string_view text);
+
 }  // namespace quorate::apiserver

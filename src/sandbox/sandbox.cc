@@ -31,6 +31,8 @@
 #include "sandbox/furnish.h"
 #include "sandbox/host_sockets.h"
 #include "sandbox/object_store.h"
+#include "sandbox/pod_exec.h"
+#include "sandbox/pod_logs.h"
 #include "sandbox/reach.h"
 
 namespace quorate::sandbox {
@@ -87,7 +89,9 @@ class Parts {
         controllers_(runtime_, api_.verbs(), {.provisions = false}),
         pool_(runtime_, {}),
         reach_(runtime_, api_, host_, options_.folder.reach(), log_),
-        control_([this] { return nodes_.get(); }, reach_) {}
+        control_([this] { return nodes_.get(); }, reach_),
+        logs_(runtime_, api_, [this] { return nodes_.get(); }),
+        exec_(runtime_, api_, [this] { return nodes_.get(); }) {}
 
   Task<Result<void>> run(int host_listener) {
     CO_TRY(install_kinds(api_));
@@ -95,7 +99,7 @@ class Parts {
     log_.info("objects are there", {{"version", api_.storage().version()}, {"cut", store_.cut()}});
     CO_TRY(furnish(api_));
     CO_TRY(co_await find_credentials());
-    Front front(api_, credentials_.token, {&control_});
+    Front front(api_, credentials_.token, {&control_, &logs_, &exec_});
     CO_TRY(auto tls, net::TlsContext::for_server(credentials_.serving, net::PeerCheck::kNone,
                                                  {"h2", "http/1.1"}));
     CO_TRY(auto outside,
@@ -197,6 +201,7 @@ class Parts {
     op::OperatorOptions options;
     options.lease = {kOperatorNamespace, kOperatorLease};
     options.launch_image = options_.launch_image;
+    options.default_version = options_.etcd_version;
     options.cluster_domain = "cluster.local";
     CO_TRY(operator_, op::Operator::make(runtime_, *api, *lease_api, *etcd_, keys_, options, log_));
     auto ended = co_await operator_->run();
@@ -229,6 +234,8 @@ class Parts {
   etcd::Pool pool_;
   Reach reach_;
   Control control_;
+  PodLogs logs_;
+  PodExec exec_;
   std::unique_ptr<etcd::Api> etcd_;
   std::unique_ptr<node::Nodes> nodes_;
   std::unique_ptr<op::Operator> operator_;

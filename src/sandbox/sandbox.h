@@ -16,6 +16,7 @@ struct SandboxOptions {
   std::optional<std::uint16_t> port;  // of the API, on the host's loopback; not given: as before
   node::ImageTable images;            // local programs that stand for images
   std::string launch_image;           // that holds quorate-launch; among the images
+  std::string etcd_version;           // of new clusters that do not say; empty: the operator's own
   LogLevel log_level = LogLevel::kInfo;
   std::function<void(const std::string& line)> tell;  // for whoever started it
   std::function<void()> ready;                        // the API answers

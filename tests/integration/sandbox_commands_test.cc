@@ -58,11 +58,21 @@ TEST_F(SandboxCommandsTest, SaysWhatIsWrongBeforeItGoesIntoTheBackground) {
   const auto absent = sandbox({"start", "--etcd", folder_.path().string()});
   EXPECT_EQ(absent.status.code, 2);
   EXPECT_THAT(absent.err, HasSubstr("there is no program etcd in it"));
-  support::Command bare{.argv = {kQuorate, "sandbox", "start", "--dir", dir()}};
-  bare.env = {{"PATH", folder_.path().string()}};
-  const auto unknown = support::run(bare);
+  const auto look_in = [&](const std::string& path) {
+    support::Command bare{.argv = {kQuorate, "sandbox", "start", "--dir", dir()}};
+    bare.env = {{"PATH", path}};
+    return support::run(bare);
+  };
+  const auto unknown = look_in(folder_.path().string());
   EXPECT_EQ(unknown.status.code, 2);
   EXPECT_THAT(unknown.err, AllOf(HasSubstr("there is no etcd in PATH"), HasSubstr("--etcd")));
+  const auto old = folder_.path() / "old";
+  fs::create_directories(old);
+  support::write_file(old / "etcd", "#!/bin/sh\necho 'etcd Version: 3.4.23'\n");
+  fs::permissions(old / "etcd", fs::perms::owner_all);
+  const auto unfit = look_in(old.string() + ":/usr/bin-that-is-not-there");
+  EXPECT_EQ(unfit.status.code, 2);
+  EXPECT_THAT(unfit.err, AllOf(HasSubstr(old.string()), HasSubstr("3.4")));
   fs::create_directories(dir());
   support::write_file(dir() + "/objects", "not mine\n");
   const auto damaged = sandbox({"start", "--etcd", etcd_folder()});
@@ -118,7 +128,9 @@ TEST_F(SandboxCommandsTest, TwoSandboxesDoNotKnowEachOther) {
   const auto other = (folder_.path() / "other").string();
   const auto begun = run({kQuorate, "sandbox", "start", "--dir", other, "--etcd", etcd_folder()});
   ASSERT_EQ(begun.status.code, 0) << begun.err;
-  EXPECT_TRUE(kubectl({"create", "configmap", "mine"}).ok());
+  const auto file = folder_.path() / "mine.json";
+  support::write_file(file, R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"mine"}})");
+  EXPECT_TRUE(kubectl({"create", "--validate=false", "-f", file.string()}).ok());
   const auto theirs = run({(support::part("kubectl-1.34.4") / "kubectl").string(), "--kubeconfig",
                            other + "/kubeconfig", "get", "configmaps", "-o", "name"});
   EXPECT_TRUE(theirs.ok()) << theirs.err;

@@ -59,6 +59,17 @@ TEST_F(SandboxRestartTest, GoesOnWithTheSameMembersAfterItWasKilled) {
   EXPECT_THAT(quorate({"scale", "db", "--replicas", "5", "--wait"}), HasSubstr("5/5  Ready"));
 }
 
+// Makes one ConfigMap after the other and says the name of each that was acknowledged: $1 is
+// kubectl, $2 goes into the names.
+constexpr const char* kWriter = R"sh(
+i=0
+while true; do
+  i=$((i+1))
+  echo "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"r$2-$i\"}}" |
+    "$1" create --raw /api/v1/namespaces/default/configmaps -f - >/dev/null 2>&1 && echo "configmap/r$2-$i"
+done
+)sh";
+
 // Killed at any moment, with somebody who writes all the time. As often as QUORATE_KILLS says.
 TEST_F(SandboxRestartTest, KeepsWhatItAcknowledgedWheneverItIsKilled) {
   const char* wanted = std::getenv("QUORATE_KILLS");
@@ -72,11 +83,8 @@ TEST_F(SandboxRestartTest, KeepsWhatItAcknowledgedWheneverItIsKilled) {
   for (int round = 0; round < rounds; ++round) {
     const auto log = folder_.path() / ("writer-" + std::to_string(round));
     auto writer = support::Process::start(
-        {.argv = {"/bin/sh", "-c",
-                  "i=0; while true; do i=$((i+1)); '" +
-                      (support::part("kubectl-1.34.4") / "kubectl").string() +
-                      "' create configmap \"r" + std::to_string(round) +
-                      "-$i\" --from-literal=a=b -o name; done"},
+        {.argv = {"/bin/sh", "-c", kWriter, "writer",
+                  (support::part("kubectl-1.34.4") / "kubectl").string(), std::to_string(round)},
          .env = {{"KUBECONFIG", kubeconfig().string()}, {"HOME", folder_.path().string()}},
          .log = log});
     writer.wait(std::chrono::milliseconds(chance() % 3000));

@@ -1,12 +1,10 @@
-#include <unistd.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 
-#include "base/strings.h"
 #include "cmd/quorate/commands.h"
 #include "cmd/quorate/sandbox_command.h"
+#include "cmd/quorate/sandbox_etcd.h"
 #include "sandbox/daemon.h"
 #include "sandbox/sandbox.h"
 
@@ -27,26 +25,14 @@ struct Options {
   bool foreground = false;
 };
 
-bool has_etcd(const fs::path& folder) {
-  return ::access((folder / "etcd").c_str(), X_OK) == 0 && !fs::is_directory(folder / "etcd");
-}
-
-// The folder with the programs etcd and etcdctl: given, or that of the last start, or PATH's.
-Result<fs::path> find_etcd(const Options& options, const sandbox::Folder& folder) {
-  if (!options.etcd.empty()) {
-    if (!has_etcd(options.etcd))
-      return fail(Code::kInvalid, "--etcd " + options.etcd + ": there is no program etcd in it");
-    return fs::absolute(options.etcd).lexically_normal();
-  }
+// Given, or that of the last start, or PATH's.
+Result<LocalEtcd> find_etcd(const Options& options, const sandbox::Folder& folder) {
+  if (!options.etcd.empty()) return in("--etcd", look_at_etcd(options.etcd));
   std::error_code absent;
-  if (const auto before = fs::read_symlink(folder.etcd(), absent); !absent && has_etcd(before))
-    return before;
-  const char* path = std::getenv("PATH");
-  for (const auto place : split(path ? path : "", ':'))
-    if (place.starts_with('/') && has_etcd(place)) return fs::path(place);
-  return fail(Code::kInvalid,
-              "there is no etcd in PATH: unpack a release of "
-              "https://github.com/etcd-io/etcd/releases, and say where with --etcd FOLDER");
+  const auto before = fs::read_symlink(folder.etcd(), absent);
+  if (!absent)
+    if (auto again = look_at_etcd(before.string())) return again;
+  return find_etcd_in_path(std::getenv("PATH"));
 }
 
 Result<void> remember_etcd(const sandbox::Folder& folder, const fs::path& etcd) {
@@ -83,10 +69,11 @@ Result<sandbox::SandboxOptions> prepare(const Options& options, const sandbox::F
   if (const auto other = folder.holder())
     return fail(Code::kConflict, "a sandbox runs in " + folder.path() + " already (process " +
                                      std::to_string(other->pid) + ")");
-  TRY(remember_etcd(folder, etcd));
+  TRY(remember_etcd(folder, etcd.folder));
   TRY(lay_out_guard(folder));
   sandbox::SandboxOptions run{.folder = folder, .nodes = options.nodes, .port = options.port};
-  TRY(run.images.add(std::string(kEtcdImage) + "=" + etcd.string()));
+  TRY(run.images.add(std::string(kEtcdImage) + "=" + etcd.folder));
+  run.etcd_version = etcd.version;
   for (const auto& rule : options.images) TRY(in("--image", run.images.add(rule)));
   TRY(run.images.add(std::string(kOwnImage) + "=" + folder.image() + ":/"));
   run.launch_image = std::string(kOwnImage) + ":sandbox";

@@ -1,0 +1,101 @@
+#include <algorithm>
+#include <csignal>
+
+#include "tests/integration/sandbox_rig.h"
+
+// `kubectl logs` and `kubectl exec` on members of a cluster.
+namespace quorate::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+class SandboxPodsTest : public SandboxTest {
+ protected:
+  void SetUp() override {
+    SandboxTest::SetUp();
+    if (IsSkipped()) return;
+    start();
+    quorate({"create", "db", "--wait"});
+  }
+  support::Output exec(Words command, Words flags = {}) {
+    Words all{"exec", "db-0", "-c", "etcd"};
+    all.insert(all.end(), flags.begin(), flags.end());
+    all.push_back("--");
+    all.insert(all.end(), command.begin(), command.end());
+    return kubectl(std::move(all));
+  }
+};
+
+TEST_F(SandboxPodsTest, RunsCommandsInAContainer) {
+  const auto said = exec({"sh", "-c", "echo out; echo err >&2; hostname"});
+  EXPECT_EQ(said.status.code, 0) << said.err;
+  EXPECT_EQ(said.out, "out\ndb-0\n");
+  EXPECT_EQ(said.err, "err\n");
+  EXPECT_EQ(exec({"sh", "-c", "exit 7"}).status.code, 7);
+  EXPECT_EQ(exec({"sh", "-c", "kill -9 $$"}).status.code, 137);
+  const auto absent = exec({"no-such-program"});
+  EXPECT_EQ(absent.status.code, 1);
+  EXPECT_THAT(absent.err, HasSubstr("no-such-program"));
+
+  support::Command typed{.argv = {(support::part("kubectl-1.34.4") / "kubectl").string(), "exec",
+                                  "-i", "db-0", "-c", "etcd", "--", "sh", "-c", "wc -c"}};
+  typed.env = {{"KUBECONFIG", kubeconfig().string()}, {"HOME", folder_.path().string()}};
+  typed.input = std::string(300000, 'x');
+  EXPECT_EQ(support::run(typed).out, "300000\n") << "input ends where it ends";
+
+  const auto large = exec({"sh", "-c", "head -c 1000000 /dev/zero"});
+  EXPECT_EQ(large.out.size(), 1000000u);
+}
+
+TEST_F(SandboxPodsTest, SaysWhyACommandCannotRun) {
+  EXPECT_THAT(kubectl({"exec", "db-9", "--", "true"}).err, HasSubstr("pods \"db-9\" not found"));
+  EXPECT_THAT(kubectl({"exec", "db-0", "-c", "nobody", "--", "true"}).err,
+              HasSubstr("container nobody is not valid for pod db-0"));
+  EXPECT_THAT(exec({"true"}, {"-t"}).err, HasSubstr("the sandbox has no terminals"));
+  const auto node = kubectl({"get", "pod", "db-0", "-o", "jsonpath={.spec.nodeName}"}).out;
+  ASSERT_EQ(sandbox({"node", "stop", node}).status.code, 0);
+  EXPECT_THAT(exec({"true"}).err, HasSubstr("node " + node + " does not answer"));
+}
+
+TEST_F(SandboxPodsTest, ShowsWhatContainersSay) {
+  const auto all = kubectl({"logs", "db-0", "-c", "etcd"});
+  EXPECT_EQ(all.status.code, 0) << all.err;
+  EXPECT_THAT(all.out, HasSubstr("ready to serve client requests"));
+  const auto last = kubectl({"logs", "db-0", "-c", "etcd", "--tail", "1"});
+  EXPECT_EQ(std::count(last.out.begin(), last.out.end(), '\n'), 1);
+  EXPECT_EQ(kubectl({"logs", "db-0", "-c", "etcd", "--limit-bytes", "10"}).out,
+            all.out.substr(0, 10));
+  EXPECT_THAT(kubectl({"logs", "db-0", "-c", "etcd", "--since", "1h"}).err,
+              HasSubstr("does not keep when a line was said"));
+  EXPECT_THAT(kubectl({"logs", "db-0", "-c", "etcd", "--previous"}).err,
+              HasSubstr("there is no earlier run"));
+}
+
+// Until the container ends; then the next one says its own.
+TEST_F(SandboxPodsTest, FollowsAContainerToItsEnd) {
+  const auto log = folder_.path() / "followed";
+  auto follower = support::Process::start(
+      {.argv = {(support::part("kubectl-1.34.4") / "kubectl").string(), "logs", "-f", "db-1", "-c",
+                "etcd"},
+       .env = {{"KUBECONFIG", kubeconfig().string()}, {"HOME", folder_.path().string()}},
+       .log = log});
+  support::eventually(20s, "it follows", [&] {
+    return support::Look(support::read_file(log).find("ready to serve") != std::string::npos);
+  });
+  EXPECT_TRUE(follower.running());
+  const auto victim = support::find_member_process(uid("db"), "db-1");
+  ASSERT_TRUE(victim);
+  ::kill(*victim, SIGTERM);
+  const auto ended = follower.wait(30s);
+  ASSERT_TRUE(ended);
+  EXPECT_EQ(ended->code, 0);
+  const auto followed = support::read_file(log);
+  EXPECT_THAT(followed, HasSubstr("received signal; shutting down")) << "the last words are there";
+  support::eventually(30s, "the next run", [&] {
+    const auto previous = kubectl({"logs", "db-1", "-c", "etcd", "--previous"});
+    return support::Look(previous.ok() && previous.out == followed, previous.err);
+  });
+}
+
+}  // namespace
+}  // namespace quorate::test
