@@ -1,7 +1,9 @@
 #include "node/container_log.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 
@@ -19,16 +21,29 @@ rt::Fd open_for_append(const std::string& path) {
 
 }  // namespace
 
-Result<ContainerLog> ContainerLog::open(std::string path, std::size_t limit) {
+Result<ContainerLog> ContainerLog::open(std::string path, std::size_t limit,
+                                        const rt::Clock& clock) {
   auto file = open_for_append(path);
   if (!file) return fail(errno_error("open " + path, errno));
+  auto times = open_for_append(times_of(path));
+  if (!times) return fail(errno_error("open " + times_of(path), errno));
   struct stat facts {};
   if (::fstat(file.get(), &facts) != 0) return fail(errno_error("stat " + path, errno));
-  return ContainerLog(std::move(path), limit, std::move(file),
+  return ContainerLog(std::move(path), limit, clock, std::move(file), std::move(times),
                       static_cast<std::size_t>(facts.st_size));
 }
 
+void ContainerLog::note_time() {
+  const auto now = std::chrono::floor<std::chrono::seconds>(clock_->wall());
+  const auto second = static_cast<std::int64_t>(now.time_since_epoch().count());
+  if (second == noted_) return;
+  noted_ = second;
+  const auto line = fmt::format("{} {}\n", size_, second);
+  [[maybe_unused]] auto put = ::write(times_.get(), line.data(), line.size());
+}
+
 void ContainerLog::write(std::string_view bytes) {
+  if (!bytes.empty()) note_time();
   while (!bytes.empty()) {
     auto put = ::write(file_.get(), bytes.data(), bytes.size());
     if (put < 0 && errno == EINTR) continue;
@@ -43,6 +58,8 @@ void ContainerLog::rotate() {
   if (auto next = open_for_append(path_)) {
     file_ = std::move(next);
     size_ = 0;
+    noted_ = 0;
+    [[maybe_unused]] auto emptied = ::ftruncate(times_.get(), 0);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "node/small_file.h"
+#include "rt/virtual_loop.h"
 
 namespace quorate::node {
 namespace {
@@ -20,12 +21,15 @@ class ContainerLogTest : public testing::Test {
   }
   ~ContainerLogTest() override { fs::remove_all(dir_); }
   std::string path() const { return dir_ + "/0.log"; }
+  const rt::Clock& clock() { return *runtime_.clock; }
+  rt::VirtualLoop loop_{1};
+  rt::Runtime runtime_ = loop_.actor("node");
   std::string dir_;
 };
 
 TEST_F(ContainerLogTest, IsAppendedToAlsoWhenOpenedAgain) {
-  ContainerLog::open(path(), 100)->append("one\n");
-  auto log = ContainerLog::open(path(), 100);
+  ContainerLog::open(path(), 100, clock())->append("one\n");
+  auto log = ContainerLog::open(path(), 100, clock());
   log->append("two\n");
   EXPECT_EQ(*read_small_file(path()), "one\ntwo\n");
   EXPECT_EQ(log->tail(4), "two\n");
@@ -33,7 +37,7 @@ TEST_F(ContainerLogTest, IsAppendedToAlsoWhenOpenedAgain) {
 }
 
 TEST_F(ContainerLogTest, TurnsOverAtALineEndAndKeepsOneOld) {
-  auto log = ContainerLog::open(path(), 10);
+  auto log = ContainerLog::open(path(), 10, clock());
   log->append("aaaa\n");
   log->append("bb");
   log->append("bb\ncccc\n");  // finishes the line in the old file
@@ -42,7 +46,7 @@ TEST_F(ContainerLogTest, TurnsOverAtALineEndAndKeepsOneOld) {
   log->append("dddddd\neeee\n");
   EXPECT_EQ(*read_small_file(path() + ".1"), "cccc\ndddddd\n");
   EXPECT_EQ(*read_small_file(path()), "eeee\n");
-  EXPECT_EQ(std::distance(fs::directory_iterator(dir_), fs::directory_iterator()), 2);
+  EXPECT_EQ(std::distance(fs::directory_iterator(dir_), fs::directory_iterator()), 3);
 }
 
 }  // namespace

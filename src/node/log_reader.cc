@@ -11,6 +11,8 @@
 #include <set>
 
 #include "base/strings.h"
+#include "node/container_log.h"
+#include "node/small_file.h"
 
 namespace quorate::node {
 namespace {
@@ -18,6 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kPiece = 64 << 10;
+constexpr std::size_t kTimesLimit = 64 << 20;
 
 // The runs of which there is a log.
 std::set<int> find_runs(const std::string& folder) {
@@ -51,41 +54,48 @@ Result<LogReader> LogReader::open(const std::string& folder, const Options& opti
                 options.previous ? "there is no earlier run" : "it has not run yet");
   const int attempt = *runs.rbegin();
   LogReader out(fmt::format("{}/{}.log", folder, attempt), attempt);
-  // What was said before the log was cut, if it was.
-  for (const auto& path : {out.path_ + ".1", out.path_}) {
-    if (out.file_) break;
-    out.file_.reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  }
+  // From the beginning: also what was said before the log was cut, if it was.
+  const bool whole = !options.tail && !options.since;
+  if (whole) out.file_.reset(::open((out.path_ + ".1").c_str(), O_RDONLY | O_CLOEXEC));
+  if (!out.file_) out.file_.reset(::open(out.path_.c_str(), O_RDONLY | O_CLOEXEC));
   if (!out.file_) return fail(errno_error("open " + out.path_, errno));
-  if (options.tail) TRY(out.skip_to_tail(*options.tail));
+  std::int64_t begin = options.since ? out.find_time(*options.since) : 0;
+  if (options.tail) {
+    TRY(const auto tail, out.find_tail(*options.tail));
+    begin = std::max(begin, tail);
+  }
+  ::lseek(out.file_.get(), begin, SEEK_SET);
   return out;
 }
 
-// Lines are counted from the end of the present file alone.
-Result<void> LogReader::skip_to_tail(std::uint64_t lines) {
-  rt::Fd present(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!present) return fail(errno_error("open " + path_, errno));
-  file_ = std::move(present);
+Result<std::int64_t> LogReader::find_tail(std::uint64_t lines) const {
   struct stat facts {};
   if (::fstat(file_.get(), &facts) != 0) return fail(errno_error("stat " + path_, errno));
-  off_t begin = facts.st_size;
+  if (lines == 0) return facts.st_size;
   std::uint64_t seen = 0;
-  for (off_t piece_begin = facts.st_size; piece_begin > 0;) {
-    const auto size = std::min<off_t>(piece_begin, kPiece);
-    piece_begin -= size;
-    TRY(const auto piece, read_piece(file_.get(), piece_begin, static_cast<std::size_t>(size)));
+  for (off_t begin = facts.st_size; begin > 0;) {
+    const auto size = std::min<off_t>(begin, kPiece);
+    begin -= size;
+    TRY(const auto piece, read_piece(file_.get(), begin, static_cast<std::size_t>(size)));
     for (std::size_t i = piece.size(); i > 0; --i) {
-      const off_t at = piece_begin + static_cast<off_t>(i);
+      const off_t at = begin + static_cast<off_t>(i);
       // A line feed ends a line; the one at the very end begins none.
-      if (piece[i - 1] == '\n' && at != facts.st_size && ++seen == lines) {
-        ::lseek(file_.get(), at, SEEK_SET);
-        return {};
-      }
+      if (piece[i - 1] == '\n' && at != facts.st_size && ++seen == lines) return at;
     }
-    begin = piece_begin;
   }
-  ::lseek(file_.get(), lines == 0 ? facts.st_size : begin, SEEK_SET);
-  return {};
+  return 0;
+}
+
+std::int64_t LogReader::find_time(WallTime since) const {
+  const auto from = std::chrono::floor<std::chrono::seconds>(since).time_since_epoch().count();
+  const auto times = read_small_file(ContainerLog::times_of(path_), kTimesLimit);
+  for (const auto line : split(times ? *times : std::string_view(), '\n')) {
+    const auto parts = cut(line, " ");
+    const auto offset = parts ? parse_integer(parts->before) : std::nullopt;
+    const auto second = parts ? parse_integer(parts->after) : std::nullopt;
+    if (offset && second && *second >= from) return *offset;
+  }
+  return std::max<std::int64_t>(::lseek(file_.get(), 0, SEEK_END), 0);  // what is still to come
 }
 
 Result<bool> LogReader::follow_rotation() {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "base/time.h"
 #include "rt/fd.h"
 
 namespace quorate::node {
@@ -15,6 +16,7 @@ class LogReader {
   struct Options {
     bool previous = false;              // the run before the last one
     std::optional<std::uint64_t> tail;  // only so many of the last lines
+    std::optional<WallTime> since;      // only what was said from then on, to the second
   };
 
   // `folder` has the files of a container's runs (node_dirs.h). kNotFound if there is no such run.
@@ -27,7 +29,9 @@ class LogReader {
 
  private:
   LogReader(std::string path, int attempt) : path_(std::move(path)), attempt_(attempt) {}
-  Result<void> skip_to_tail(std::uint64_t lines);
+  // Both look at the present file alone.
+  Result<std::int64_t> find_tail(std::uint64_t lines) const;
+  std::int64_t find_time(WallTime since) const;
   // True if another file has taken the place of the one that was read to its end.
   Result<bool> follow_rotation();
 

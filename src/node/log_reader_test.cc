@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "node/container_log.h"
-#include "node/small_file.h"
+#include "rt/virtual_loop.h"
 
 namespace quorate::node {
 namespace {
@@ -21,11 +21,18 @@ class LogReaderTest : public testing::Test {
   }
   ~LogReaderTest() override { fs::remove_all(dir_); }
   ContainerLog log(int attempt, std::size_t limit = 1000) const {
-    return std::move(*ContainerLog::open(dir_ + "/" + std::to_string(attempt) + ".log", limit));
+    return std::move(
+        *ContainerLog::open(dir_ + "/" + std::to_string(attempt) + ".log", limit, *runtime_.clock));
   }
+  Task<void> pass(Duration time) {
+    static_cast<void>(co_await runtime_.clock->sleep_until(runtime_.in(time).at));
+  }
+  std::string since(WallTime when) const { return *LogReader::open(dir_, {.since = when})->read(); }
   std::string tail(std::uint64_t lines) const {
     return *LogReader::open(dir_, {.tail = lines})->read();
   }
+  rt::VirtualLoop loop_{1};
+  rt::Runtime runtime_ = loop_.actor("node");
   std::string dir_;
 };
 
@@ -78,6 +85,24 @@ TEST_F(LogReaderTest, GoesOnAfterTheLogWasCut) {
   present.append("third\n");
   EXPECT_EQ(*reader->read() + *reader->read(), "third\n");
   EXPECT_EQ(*reader->read(), "");
+}
+
+TEST_F(LogReaderTest, ShowsWhatWasSaidSinceASecond) {
+  auto present = log(0);
+  const auto first = runtime_.clock->wall();
+  present.append("one\n");
+  present.append("with one\n");
+  loop_.run(pass(std::chrono::seconds(10)));
+  const auto second = runtime_.clock->wall();
+  present.append("two\n");
+  loop_.run(pass(std::chrono::seconds(10)));
+  present.append("three\n");
+  EXPECT_EQ(since(first), "one\nwith one\ntwo\nthree\n");
+  EXPECT_EQ(since(first + std::chrono::seconds(1)), "two\nthree\n");
+  EXPECT_EQ(since(second), "two\nthree\n");
+  EXPECT_EQ(since(second + std::chrono::hours(1)), "");
+  EXPECT_EQ(*LogReader::open(dir_, {.tail = 1, .since = first})->read(), "three\n");
+  EXPECT_EQ(*LogReader::open(dir_, {.tail = 9, .since = second})->read(), "two\nthree\n");
 }
 
 }  // namespace

@@ -126,7 +126,7 @@ Task<Result<Exit>> PodRunner::live(Launch launch, std::string name, int attempt)
   CO_TRY(auto output, rt::make_pipe());
   ::fcntl(output.read.get(), F_SETFL, O_NONBLOCK);
   launch.program.output = output.write.get();
-  CO_TRY(auto log, ContainerLog::open(launch.log_file, node_.log_limit));
+  CO_TRY(auto log, ContainerLog::open(launch.log_file, node_.log_limit, *node_.runtime.clock));
   CO_TRY(auto spawned, spawn_container(node_.runtime, launch.program, *spaces_, launch.root));
   output.write.reset();
   auto pid_file = node_.dirs.container(pod_.meta.uid, name) + "/pid";

@@ -8,9 +8,11 @@
 
 namespace quorate::sandbox {
 
+struct PodRequest;
+
 // `kubectl logs`: pods/NAME/log, from the files that the Pod's node keeps. It knows follow,
-// previous, tailLines and limitBytes; when lines were said is not kept, so sinceSeconds, sinceTime
-// and timestamps are refused.
+// previous, tailLines, sinceSeconds, sinceTime and limitBytes. When each single line was said is
+// not kept, so timestamps are refused.
 class PodLogs final : public Annex {
  public:
   // `nodes` gives nullptr before they run.
@@ -22,6 +24,7 @@ class PodLogs final : public Annex {
 
  private:
   struct Reading;
+  Result<std::optional<WallTime>> find_since(const PodRequest& request) const;
   Result<Reading> open(const net::ServerRequest& request);
   Task<Result<void>> send(Reading reading, net::Responder& responder);
   bool may_say_more(const Reading& reading) const;

@@ -17,10 +17,8 @@ class SandboxPodsTest : public SandboxTest {
     start();
     quorate({"create", "db", "--wait"});
   }
-  support::Output exec(Words command, Words flags = {}) {
-    Words all{"exec", "db-0", "-c", "etcd"};
-    all.insert(all.end(), flags.begin(), flags.end());
-    all.push_back("--");
+  support::Output exec(const Words& command) {
+    Words all{"exec", "db-0", "-c", "etcd", "--"};
     all.insert(all.end(), command.begin(), command.end());
     return kubectl(std::move(all));
   }
@@ -51,7 +49,12 @@ TEST_F(SandboxPodsTest, SaysWhyACommandCannotRun) {
   EXPECT_THAT(kubectl({"exec", "db-9", "--", "true"}).err, HasSubstr("pods \"db-9\" not found"));
   EXPECT_THAT(kubectl({"exec", "db-0", "-c", "nobody", "--", "true"}).err,
               HasSubstr("container nobody is not valid for pod db-0"));
-  EXPECT_THAT(exec({"true"}, {"-t"}).err, HasSubstr("the sandbox has no terminals"));
+  const std::string path = "/api/v1/namespaces/default/pods/db-0/exec?container=etcd";
+  EXPECT_THAT(kubectl({"get", "--raw", path + "&command=true&tty=true"}).err,
+              HasSubstr("the sandbox has no terminals"));
+  EXPECT_THAT(kubectl({"get", "--raw", path + "&command=true"}).err,
+              HasSubstr("no upgrade is asked for"));
+  EXPECT_THAT(kubectl({"get", "--raw", path}).err, HasSubstr("no command is given"));
   const auto node = kubectl({"get", "pod", "db-0", "-o", "jsonpath={.spec.nodeName}"}).out;
   ASSERT_EQ(sandbox({"node", "stop", node}).status.code, 0);
   EXPECT_THAT(exec({"true"}).err, HasSubstr("node " + node + " does not answer"));
@@ -65,8 +68,12 @@ TEST_F(SandboxPodsTest, ShowsWhatContainersSay) {
   EXPECT_EQ(std::count(last.out.begin(), last.out.end(), '\n'), 1);
   EXPECT_EQ(kubectl({"logs", "db-0", "-c", "etcd", "--limit-bytes", "10"}).out,
             all.out.substr(0, 10));
-  EXPECT_THAT(kubectl({"logs", "db-0", "-c", "etcd", "--since", "1h"}).err,
-              HasSubstr("does not keep when a line was said"));
+  EXPECT_EQ(kubectl({"logs", "db-0", "-c", "etcd", "--since", "1h"}).out.substr(0, 100),
+            all.out.substr(0, 100));
+  EXPECT_EQ(kubectl({"logs", "db-0", "-c", "etcd", "--since-time", "2100-01-01T00:00:00Z"}).out,
+            "");
+  EXPECT_THAT(kubectl({"logs", "db-0", "-c", "etcd", "--timestamps"}).err,
+              HasSubstr("does not keep when each line was said"));
   EXPECT_THAT(kubectl({"logs", "db-0", "-c", "etcd", "--previous"}).err,
               HasSubstr("there is no earlier run"));
 }
