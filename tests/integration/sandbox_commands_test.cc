@@ -68,17 +68,31 @@ TEST_F(SandboxCommandsTest, SaysWhatIsWrongBeforeItGoesIntoTheBackground) {
   EXPECT_THAT(unknown.err, AllOf(HasSubstr("there is no etcd in PATH"), HasSubstr("--etcd")));
   const auto old = folder_.path() / "old";
   fs::create_directories(old);
-  support::write_file(old / "etcd", "#!/bin/sh\necho 'etcd Version: 3.4.23'\n");
+  support::write_file(old / "etcd", "#!/bin/sh\necho 'etcd Version: 3.3.1'\n");
   fs::permissions(old / "etcd", fs::perms::owner_all);
   const auto unfit = look_in(old.string() + ":/usr/bin-that-is-not-there");
   EXPECT_EQ(unfit.status.code, 2);
-  EXPECT_THAT(unfit.err, AllOf(HasSubstr(old.string()), HasSubstr("3.4")));
+  EXPECT_THAT(unfit.err, AllOf(HasSubstr(old.string()), HasSubstr("3.3.1")));
   fs::create_directories(dir());
   support::write_file(dir() + "/objects", "not mine\n");
   const auto damaged = sandbox({"start", "--etcd", etcd_folder()});
   EXPECT_EQ(damaged.status.code, 1);
   EXPECT_THAT(damaged.err, AllOf(HasSubstr("line 1"), HasSubstr("reset")));
   EXPECT_EQ(support::read_file(dir() + "/objects"), "not mine\n");
+}
+
+TEST_F(SandboxCommandsTest, CompletesCommandsBelowCommands) {
+  const auto offered = [&](const std::string& before, const std::string& typed) {
+    return run({"bash", "-c",
+                "source <($0 completion bash); COMP_WORDS=($1 \"$2\");"
+                "COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _quorate; echo \"${COMPREPLY[@]}\"",
+                kQuorate, before, typed})
+        .out;
+  };
+  EXPECT_EQ(offered("quorate", "sand"), "sandbox\n");
+  EXPECT_EQ(offered("quorate sandbox", "st"), "start stop status\n");
+  EXPECT_EQ(offered("quorate sandbox node", "m"), "mend\n");
+  EXPECT_EQ(offered("quorate sandbox start", "--fore"), "--foreground\n");
 }
 
 TEST_F(SandboxCommandsTest, LetsEtcdctlInFromOutsideWithVerifiedTls) {

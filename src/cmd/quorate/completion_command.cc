@@ -12,40 +12,44 @@
 namespace quorate::cmd {
 namespace {
 
+// A command, and what may follow it.
 struct Words {
-  std::string command;
+  std::string path;  // "sandbox node stop"
+  std::vector<std::string> commands;
   std::vector<std::string> flags;
   bool takes_cluster = false;
 };
 
-std::vector<Words> words_of(const CLI::App& app) {
-  std::vector<Words> out;
-  for (const auto* command : app.get_subcommands({})) {
-    Words words{command->get_name(), {}, false};
-    for (const auto* option : command->get_options()) {
-      for (const auto& name : option->get_snames()) words.flags.push_back("-" + name);
-      for (const auto& name : option->get_lnames()) words.flags.push_back("--" + name);
-      words.takes_cluster |= option->get_positional() && option->get_name(true) == "cluster";
-    }
-    out.push_back(std::move(words));
+void add_words(const CLI::App& command, const std::string& path, std::vector<Words>& out) {
+  Words words{path, {}, {}, false};
+  for (const auto* option : command.get_options()) {
+    for (const auto& name : option->get_snames()) words.flags.push_back("-" + name);
+    for (const auto& name : option->get_lnames()) words.flags.push_back("--" + name);
+    words.takes_cluster |= option->get_positional() && option->get_name(true) == "cluster";
   }
-  return out;
+  const auto below = command.get_subcommands({});
+  for (const auto* one : below) words.commands.push_back(one->get_name());
+  out.push_back(std::move(words));
+  for (const auto* one : below)
+    add_words(*one, path.empty() ? one->get_name() : path + " " + one->get_name(), out);
 }
 
 // $COMMANDS and $CASES stand for what the program knows of itself.
 constexpr std::string_view kBash = R"sh(# For bash: source <(quorate completion bash)
 _quorate() {
-  local word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} flags= clusters= i
+  local word=${COMP_WORDS[COMP_CWORD]} path= commands="$COMMANDS" flags= clusters= i
   local where=()
-  if ((COMP_CWORD == 1)); then
-    COMPREPLY=($(compgen -W "$COMMANDS" -- "$word"))
-    return
-  fi
-  case $command in
+  for ((i = 1; i < COMP_CWORD; ++i)); do
+    [[ " $commands " == *" ${COMP_WORDS[i]} "* ]] || break
+    path+="${path:+ }${COMP_WORDS[i]}"
+    case $path in
 $CASES
-  esac
+    esac
+  done
   if [[ $word == -* ]]; then
     COMPREPLY=($(compgen -W "$flags" -- "$word"))
+  elif [[ $commands ]]; then
+    COMPREPLY=($(compgen -W "$commands" -- "$word"))
   elif [[ $clusters ]]; then
     for ((i = 2; i < COMP_CWORD; ++i)); do
       case ${COMP_WORDS[i]} in
@@ -62,15 +66,15 @@ void replace(std::string& text, std::string_view what, const std::string& with) 
   text.replace(text.find(what), what.size(), with);
 }
 
+// The first of `all` is the program itself.
 std::string bash(const std::vector<Words>& all) {
-  std::vector<std::string> commands, cases;
-  for (const auto& words : all) {
-    commands.push_back(words.command);
-    cases.push_back(fmt::format("    {}) flags=\"{}\"; clusters={} ;;", words.command,
-                                join(words.flags, " "), words.takes_cluster ? "yes" : ""));
-  }
+  std::vector<std::string> cases;
+  for (auto words = all.begin() + 1; words != all.end(); ++words)
+    cases.push_back(fmt::format("      \"{}\") commands=\"{}\"; flags=\"{}\"; clusters={} ;;",
+                                words->path, join(words->commands, " "), join(words->flags, " "),
+                                words->takes_cluster ? "yes" : ""));
   std::string out(kBash);
-  replace(out, "$COMMANDS", join(commands, " "));
+  replace(out, "$COMMANDS", join(all.front().commands, " "));
   replace(out, "$CASES", join(cases, "\n"));
   return out;
 }
@@ -87,7 +91,9 @@ void add_completion(CLI::App& app, int& exit_code) {
       ->required()
       ->check(CLI::IsMember({"bash", "zsh"}));
   command->callback([shell, &app, &exit_code] {
-    const auto script = bash(words_of(app));
+    std::vector<Words> all;
+    add_words(app, "", all);
+    const auto script = bash(all);
     // zsh understands what was written for bash once it is told to.
     if (*shell == "zsh") std::fputs("autoload -U +X bashcompinit && bashcompinit\n", stdout);
     std::fputs(script.c_str(), stdout);
