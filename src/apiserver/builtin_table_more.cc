@@ -79,7 +79,7 @@ CephFSPersistentVolumeSource: monitors []string! list=atomic; path string; user 
 FlexPersistentVolumeSource: driver string!; fsType string; secretRef *SecretReference; readOnly
   bool; options {}string
 AzureFilePersistentVolumeSource: secretName string!; shareName string!; readOnly bool;
-  secretNamespace *string!
+  secretNamespace *string! optional
 ScaleIOPersistentVolumeSource: gateway string!; system string!; secretRef *SecretReference!;
   sslEnabled bool; protectionDomain string; storagePool string; storageMode string; volumeName
   string; fsType string; readOnly bool
@@ -96,17 +96,17 @@ PersistentVolumeStatus: phase $PersistentVolumePhase; message string; reason str
 Event: kind string; apiVersion string; metadata ObjectMeta!; involvedObject ObjectReference!;
   reason string; message string; source EventSource; firstTimestamp time; lastTimestamp time;
   count int32; type string; eventTime microtime; series *EventSeries; action string; related
-  *ObjectReference; reportingComponent string!; reportingInstance string!
+  *ObjectReference; reportingComponent string! optional; reportingInstance string! optional
 EventSource: component string; host string
 EventSeries: count int32; lastObservedTime microtime
-events.Event: kind string; apiVersion string; metadata ObjectMeta!; eventTime microtime!; series
-  *events.EventSeries; reportingController string; reportingInstance string; action string; reason
-  string; regarding ObjectReference; related *ObjectReference; note string; type string;
+events.Event: kind string; apiVersion string; metadata ObjectMeta! optional; eventTime microtime!;
+  series *events.EventSeries; reportingController string; reportingInstance string; action string;
+  reason string; regarding ObjectReference; related *ObjectReference; note string; type string;
   deprecatedSource EventSource; deprecatedFirstTimestamp time; deprecatedLastTimestamp time;
   deprecatedCount int32
 events.EventSeries: count int32!; lastObservedTime microtime!
 EndpointSlice: kind string; apiVersion string; metadata ObjectMeta; addressType $AddressType!;
-  endpoints []Endpoint! list=atomic; ports []EndpointPort! list=atomic
+  endpoints []Endpoint! list=atomic; ports []EndpointPort! list=atomic optional
 Endpoint: addresses []string! list=set; conditions EndpointConditions; hostname *string; targetRef
   *ObjectReference; deprecatedTopology {}string; nodeName *string; zone *string; hints
   *EndpointHints

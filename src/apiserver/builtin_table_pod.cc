@@ -43,11 +43,11 @@ NodeSystemInfo: machineID string!; systemUUID string!; bootID string!; kernelVer
   osImage string!; containerRuntimeVersion string!; kubeletVersion string!; kubeProxyVersion
   string!; operatingSystem string!; architecture string!; swap *NodeSwapStatus
 NodeSwapStatus: capacity *int64
-ContainerImage: names []string! list=atomic; sizeBytes int64
+ContainerImage: names []string! list=atomic optional; sizeBytes int64
 AttachedVolume: name $UniqueVolumeName!; devicePath string!
 NodeConfigStatus: assigned *NodeConfigSource; active *NodeConfigSource; lastKnownGood
   *NodeConfigSource; error string
-NodeRuntimeHandler: name string!; features *NodeRuntimeHandlerFeatures
+NodeRuntimeHandler: name string! optional; features *NodeRuntimeHandlerFeatures
 NodeRuntimeHandlerFeatures: recursiveReadOnlyMounts *bool; userNamespaces *bool
 NodeFeatures: supplementalGroupsPolicy *bool
 Pod: kind string; apiVersion string; metadata ObjectMeta; spec PodSpec; status PodStatus
@@ -122,7 +122,7 @@ QuobyteVolumeSource: registry string!; volume string!; readOnly bool; user strin
 AzureDiskVolumeSource: diskName string!; diskURI string!; cachingMode *$AzureDataDiskCachingMode;
   fsType *string; readOnly *bool; kind *$AzureDataDiskKind
 PhotonPersistentDiskVolumeSource: pdID string!; fsType string
-ProjectedVolumeSource: sources []VolumeProjection! list=atomic; defaultMode *int32
+ProjectedVolumeSource: sources []VolumeProjection! list=atomic optional; defaultMode *int32
 VolumeProjection: secret *SecretProjection; downwardAPI *DownwardAPIProjection; configMap
   *ConfigMapProjection; serviceAccountToken *ServiceAccountTokenProjection; clusterTrustBundle
   *ClusterTrustBundleProjection; podCertificate *PodCertificateProjection
@@ -136,8 +136,9 @@ LabelSelector atomic: matchLabels {}string; matchExpressions []LabelSelectorRequ
   list=atomic
 LabelSelectorRequirement: key string!; operator $LabelSelectorOperator!; values []string
   list=atomic
-PodCertificateProjection: signerName string; keyType string; maxExpirationSeconds *int32;
-  credentialBundlePath string; keyPath string; certificateChainPath string
+PodCertificateProjection: signerName string required; keyType string required;
+  maxExpirationSeconds *int32; credentialBundlePath string; keyPath string; certificateChainPath
+  string
 PortworxVolumeSource: volumeID string!; fsType string; readOnly bool
 ScaleIOVolumeSource: gateway string!; system string!; secretRef *LocalObjectReference!; sslEnabled
   bool; protectionDomain string; storagePool string; storageMode string; volumeName string; fsType
@@ -153,8 +154,8 @@ PersistentVolumeClaimSpec: accessModes []$PersistentVolumeAccessMode list=atomic
   *string; volumeMode *$PersistentVolumeMode; dataSource *TypedLocalObjectReference; dataSourceRef
   *TypedObjectReference; volumeAttributesClassName *string
 VolumeResourceRequirements: limits {}quantity@ResourceList; requests {}quantity@ResourceList
-TypedLocalObjectReference atomic: apiGroup *string!; kind string!; name string!
-TypedObjectReference: apiGroup *string!; kind string!; name string!; namespace *string
+TypedLocalObjectReference atomic: apiGroup *string! optional; kind string!; name string!
+TypedObjectReference: apiGroup *string! optional; kind string!; name string!; namespace *string
 ImageVolumeSource: reference string; pullPolicy $PullPolicy
 Container: name string!; image string; command []string list=atomic; args []string list=atomic;
   workingDir string; ports []ContainerPort patch=merge key=containerPort
@@ -182,10 +183,10 @@ ResourceRequirements: limits {}quantity@ResourceList; requests {}quantity@Resour
   []ResourceClaim list=map:name
 ResourceClaim: name string!; request string
 ContainerResizePolicy: resourceName $ResourceName!; restartPolicy $ResourceResizeRestartPolicy!
-ContainerRestartRule: action $ContainerRestartRuleAction; exitCodes
+ContainerRestartRule: action $ContainerRestartRuleAction required; exitCodes
   *ContainerRestartRuleOnExitCodes
-ContainerRestartRuleOnExitCodes: operator $ContainerRestartRuleOnExitCodesOperator; values []int32
-  list=set
+ContainerRestartRuleOnExitCodes: operator $ContainerRestartRuleOnExitCodesOperator required;
+  values []int32 list=set
 VolumeMount: name string!; readOnly bool; recursiveReadOnly *$RecursiveReadOnlyMode; mountPath
   string!; subPath string; mountPropagation *$MountPropagationMode; subPathExpr string
 VolumeDevice: name string!; devicePath string!
@@ -197,7 +198,7 @@ HTTPGetAction: path string; port intstr!; host string; scheme $URIScheme; httpHe
   list=atomic
 HTTPHeader: name string!; value string!
 TCPSocketAction: port intstr!; host string
-GRPCAction: port int32!; service *string!
+GRPCAction: port int32!; service *string! optional
 Lifecycle: postStart *LifecycleHandler; preStop *LifecycleHandler; stopSignal *$Signal
 LifecycleHandler: exec *ExecAction; httpGet *HTTPGetAction; tcpSocket *TCPSocketAction; sleep
   *SleepAction

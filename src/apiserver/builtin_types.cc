@@ -74,7 +74,13 @@ class Types {
     property.pointer = type.starts_with('*');
     if (property.pointer) type.remove_prefix(1);
     auto inner = std::make_shared<Schema>(*type_of(type));
-    for (std::size_t i = 2; i < words.size(); ++i) add_tag(*inner, words[i]);
+    property.required = !property.omit_empty;
+    for (std::size_t i = 2; i < words.size(); ++i) {
+      if (words[i] == "required" || words[i] == "optional")
+        property.required = words[i] == "required";
+      else
+        add_tag(*inner, words[i]);
+    }
     // What is always written has a default for OpenAPI, and so for the keys of lists.
     if (!property.omit_empty && !property.pointer && !inner->default_value)
       inner->default_value = zero_key(inner->type);
@@ -103,7 +109,7 @@ class Types {
     } else if (name == "list") {
       schema.topology = value == "set" ? Topology::kSet : Topology::kAtomic;
     } else if (name == "map") {
-      schema.topology = Topology::kAtomic;
+      schema.topology = value == "granular" ? Topology::kGranular : Topology::kAtomic;
     } else if (name == "patch") {
       schema.patch_replace = value == "replace";
       schema.patch_merge = value == "merge" || value == "retain";

@@ -191,11 +191,4 @@ Outcome<DeleteOptions> parse_eviction(const json::Value& eviction, const std::st
   return delete_options_of(*options);
 }
 
-Form wanted_form(const std::string& accept) {
-  const auto parts = cut(accept, ",");
-  const auto first = parts ? parts->before : std::string_view(accept);
-  return first.find("as=PartialObjectMetadata") == std::string_view::npos ? Form::kWhole
-                                                                          : Form::kMetadata;
-}
-
 }  // namespace quorate::apiserver

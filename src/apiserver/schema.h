@@ -28,6 +28,7 @@ struct Property {
   // there; of those that are, a `pointer` keeps zero values, a struct is never empty.
   bool omit_empty = false;
   bool pointer = false;
+  bool required = false;  // for those who read: what must be given is the business of validation
 };
 
 // What a value must look like: the structural schema of a custom resource (parse_schema), or the
