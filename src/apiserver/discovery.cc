@@ -50,7 +50,9 @@ std::optional<json::Object> group_document(const Registry& registry, const std::
 json::Object resource_entry(const Kind& kind) {
   std::vector<std::string> verbs = {"create", "delete", "deletecollection", "get",
                                     "list",   "patch",  "update",           "watch"};
-  if (kind.group.empty() && kind.plural == "namespaces") std::erase(verbs, "deletecollection");
+  if (kind.custom)  // in the order in which these are told
+    verbs = {"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"};
+  if (!kind.deletes_collections()) std::erase(verbs, "deletecollection");
   json::Object entry{{"name", kind.plural},
                      {"singularName", kind.singular},
                      {"namespaced", kind.namespaced},

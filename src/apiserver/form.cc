@@ -130,7 +130,7 @@ std::string Renderer::object(const json::Value& view, WallTime now) {
     case Form::Kind::kTable:
       return table(view, now);
     case Form::Kind::kWhole:
-    case Form::Kind::kMetadataList:  // a watch that asks for lists is told the objects themselves
+    case Form::Kind::kMetadataList:  // refused, or a watch that says nothing
       break;
   }
   return json::render(view);

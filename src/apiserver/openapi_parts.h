@@ -20,7 +20,8 @@ class Components {
   json::Value of_kind(const Kind& kind);
   json::Value of_list(const Kind& kind);
   // A reference to a type of the table, such as `Scale`, or of our own making, such as `Patch`.
-  json::Value of_type(std::string_view name);
+  // `names`: the group, version and kind of a type whose objects are whole.
+  json::Value of_type(std::string_view name, const json::Object* names = nullptr);
 
   json::Object take() { return std::move(schemas_); }
 

@@ -106,9 +106,8 @@ json::Object delete_operation(const Resource& resource, std::string_view action,
 json::Object subresource_item(const Kind& kind, const Resource& whole, std::string_view name,
                               Components& components) {
   const auto other = [&](std::string_view group, std::string_view type) {
-    return Resource{components.of_type(type),
-                    {{"group", group}, {"version", "v1"}, {"kind", type}},
-                    kind.custom};
+    const json::Object names{{"group", group}, {"version", "v1"}, {"kind", type}};
+    return Resource{components.of_type(type, &names), names, kind.custom};
   };
   if (name == "eviction") return {{"post", write_operation(other("policy", "Eviction"), "post")}};
   if (name == "binding") return {{"post", write_operation(other("", "Binding"), "post")}};
@@ -146,7 +145,8 @@ void add_paths(json::Object& paths, const Kind& kind, Components& components) {
   };
   auto many = reads_all;
   many["post"] = write_operation(whole, "post");
-  many["delete"] = delete_operation(whole, "deletecollection", components);
+  if (kind.deletes_collections())
+    many["delete"] = delete_operation(whole, "deletecollection", components);
   add(collection, std::move(many));
 
   parameters.push_back(parameter("path", "name", "string"));

@@ -217,7 +217,7 @@ json::Value Components::of_list(const Kind& kind) {
   return refer(name_of(kind) + "List", &Components::make_list, kind);
 }
 
-json::Value Components::of_type(std::string_view name) {
+json::Value Components::of_type(std::string_view name, const json::Object* names) {
   const auto component = name_of(name);
   if (schemas_.contains(component)) return reference(component);
   if (auto plain = plain_type(name)) {
@@ -226,7 +226,10 @@ json::Value Components::of_type(std::string_view name) {
   }
   const auto schema = find_builtin_type(name);
   CHECK(schema, "no type {}", name);
-  return of_struct(*schema);
+  auto out = of_struct(*schema);
+  if (names)
+    schemas_[component].as_object()["x-kubernetes-group-version-kind"] = json::Array{*names};
+  return out;
 }
 
 json::Object Components::make_list(const Kind& kind) {

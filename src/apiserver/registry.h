@@ -73,6 +73,10 @@ struct Kind {
   [[nodiscard]] ResourceName resource() const { return {group, plural}; }
   // In Invalid messages: {"policy", "PodDisruptionBudget"}.
   [[nodiscard]] ResourceName kind_name() const { return {group, kind}; }
+  // Whether all objects of a collection can be deleted at once.
+  [[nodiscard]] bool deletes_collections() const {
+    return !group.empty() || plural != "namespaces";
+  }
   // Whose objects are kept.
   [[nodiscard]] const Kind& stored() const { return stored_as ? *stored_as : *this; }
 };

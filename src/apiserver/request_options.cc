@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "apiserver/metadata.h"
+#include "apiserver/protobuf.h"
 #include "base/strings.h"
 #include "json/yaml.h"
 
@@ -101,6 +102,11 @@ Outcome<json::Value> parse_body(const Request& request) {
   const auto type = media_type(request.content_type);
   if (type.empty() || type == "application/json") return parse_json(request.body);
   if (type == "application/yaml") return parse_yaml_text(request.body);
+  if (type == "application/vnd.kubernetes.protobuf") {
+    auto parsed = parse_protobuf(request.body);
+    if (parsed) return std::move(*parsed);
+    return fail(bad_request(parsed.error().message()));
+  }
   return fail(unsupported_media_type(
       "the body of the request was in an unknown format - accepted media types include: "
       "application/json, application/yaml, application/vnd.kubernetes.protobuf"));

@@ -36,7 +36,9 @@ class Stream : public Watch {
         bookmark_interval_(options.bookmark_interval),
         end_(runtime.in(timeout(options))),
         next_bookmark_(next_bookmark()),
-        start_(std::move(start)) {}
+        start_(std::move(start)),
+        // An object cannot be told as a list: the real server ends such a watch without a word.
+        ended_(request_.form.is_metadata_list()) {}
 
   Task<Result<std::optional<std::string>>> read(rt::Deadline deadline) override {
     while (true) {
@@ -144,7 +146,7 @@ class Stream : public Watch {
   rt::Deadline end_;
   rt::Deadline next_bookmark_;
   Start start_;
-  bool ended_ = false;
+  bool ended_;
 };
 
 }  // namespace
