@@ -46,6 +46,14 @@ json::Array delete_parameters() {
           parameter("query", "propagationPolicy", "string")};
 }
 
+// Of the deletion of many. Those of custom kinds say how in their body alone.
+json::Array selection_parameters(const Kind& kind) {
+  auto out = kind.custom ? json::Array() : delete_parameters();
+  for (const auto* name : {"fieldSelector", "labelSelector"})
+    out.push_back(parameter("query", name, "string"));
+  return out;
+}
+
 json::Object content(std::initializer_list<std::string_view> types, const json::Value& schema) {
   json::Object out;
   for (const auto type : types) out[type] = json::Object{{"schema", schema}};
@@ -96,8 +104,8 @@ json::Object patch_operation(const Resource& resource, Components& components) {
 }
 
 json::Object delete_operation(const Resource& resource, std::string_view action,
-                              Components& components) {
-  auto out = operation(resource, action, delete_parameters(), resource.schema);
+                              json::Array parameters, Components& components) {
+  auto out = operation(resource, action, std::move(parameters), resource.schema);
   out["requestBody"] = content({"application/json"}, components.of_type("DeleteOptions"));
   return out;
 }
@@ -112,7 +120,8 @@ json::Object subresource_item(const Kind& kind, const Resource& whole, std::stri
   if (name == "eviction") return {{"post", write_operation(other("policy", "Eviction"), "post")}};
   if (name == "binding") return {{"post", write_operation(other("", "Binding"), "post")}};
   if (name == "finalize") return {{"put", write_operation(whole, "put")}};
-  const auto resource = name == "scale" ? other("autoscaling", "Scale") : whole;
+  auto resource = name == "scale" ? other("autoscaling", "Scale") : whole;
+  if (kind.custom) resource.names = whole.names;  // also of its scale
   return {{"get", read_operation(resource)},
           {"put", write_operation(resource, "put")},
           {"patch", patch_operation(resource, components)}};
@@ -146,7 +155,8 @@ void add_paths(json::Object& paths, const Kind& kind, Components& components) {
   auto many = reads_all;
   many["post"] = write_operation(whole, "post");
   if (kind.deletes_collections())
-    many["delete"] = delete_operation(whole, "deletecollection", components);
+    many["delete"] =
+        delete_operation(whole, "deletecollection", selection_parameters(kind), components);
   add(collection, std::move(many));
 
   parameters.push_back(parameter("path", "name", "string"));
@@ -154,7 +164,7 @@ void add_paths(json::Object& paths, const Kind& kind, Components& components) {
   add(one, {{"get", read_operation(whole)},
             {"put", write_operation(whole, "put")},
             {"patch", patch_operation(whole, components)},
-            {"delete", delete_operation(whole, "delete", components)}});
+            {"delete", delete_operation(whole, "delete", delete_parameters(), components)}});
   std::vector<std::string> subresources = kind.subresources;
   if (kind.has_status) subresources.emplace_back("status");
   if (kind.scale) subresources.emplace_back("scale");
