@@ -257,6 +257,8 @@ std::vector<KubectlCommand> make_commands() {
       {"get nodes worker"},
       {"uncordon worker"},
       {"wait pod/web --for=condition=Ready --timeout=5s"},
+      {"delete pdb web"},
+      {"drain worker --force --grace-period=0 --timeout=20s"},
       {"delete pod extra --now --wait=false"},
       {"get pods extra"},
       {"delete pods --all --force --grace-period=0"},
