@@ -74,10 +74,13 @@ Outcome<void> ServiceAddresses::assign(json::Value& service, const json::Value& 
   auto* spec = json::find(service, "/spec");
   if (!spec || !spec->is_object()) return {};
   auto& fields = spec->get_object();
-  const auto type = json::text_or(*spec, "/type", "ClusterIP");
+  const std::string type(json::text_or(*spec, "/type", "ClusterIP"));
   if (type == "ExternalName") return {};
+  const bool wants_ports =
+      type == "NodePort" || (type == "LoadBalancer" &&
+                             json::flag_at(*spec, "/allocateLoadBalancerNodePorts").value_or(true));
   TRY(assign_cluster_ip(fields, old, random));
-  if (type == "NodePort" || type == "LoadBalancer") assign_node_ports(fields, random);
+  if (wants_ports) assign_node_ports(fields, random);
   return {};
 }
 

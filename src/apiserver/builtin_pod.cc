@@ -6,6 +6,7 @@
 
 #include "apiserver/builtin_support.h"
 #include "json/quantity.h"
+#include "json/timestamp.h"
 
 namespace quorate::apiserver {
 
@@ -144,10 +145,19 @@ std::string_view quality_of(const json::Object& spec) {
   return !asks ? "BestEffort" : guaranteed ? "Guaranteed" : "Burstable";
 }
 
-void prepare_for_create(json::Object& pod, const RuleContext&) {
+void prepare_for_create(json::Object& pod, const RuleContext& context) {
   auto& status = object_in(pod, "status");
   status["phase"] = "Pending";
   status["qosClass"] = quality_of(object_in(pod, "spec"));
+  const auto* gates = object_in(pod, "spec").if_contains("schedulingGates");
+  if (gates && gates->is_array() && !gates->get_array().empty())
+    status["conditions"] = json::Array{
+        json::Object{{"type", "PodScheduled"},
+                     {"status", "False"},
+                     {"lastProbeTime", nullptr},
+                     {"lastTransitionTime", json::render_time(context.now)},
+                     {"reason", "SchedulingGated"},
+                     {"message", "Scheduling is blocked due to non-empty scheduling gates"}}};
 }
 
 void prepare_for_status(json::Object& pod, const json::Value& old) {

@@ -28,6 +28,10 @@ void set_port_defaults(json::Object& port) {
     port["targetPort"] = port["port"];
 }
 
+void set_ingress_defaults(json::Object& ingress) {
+  if (ingress.contains("ip")) set_if_absent(ingress, "ipMode", "VIP");
+}
+
 void set_defaults(json::Object& service) {
   auto& spec = object_in(service, "spec");
   set_if_absent(spec, "sessionAffinity", "None");
@@ -41,7 +45,10 @@ void set_defaults(json::Object& service) {
   if (outside) set_if_absent(spec, "externalTrafficPolicy", "Cluster");
   if (outside || spec["type"] == "ClusterIP")
     set_if_absent(spec, "internalTrafficPolicy", "Cluster");
-  if (spec["type"] == "LoadBalancer") set_if_absent(spec, "allocateLoadBalancerNodePorts", true);
+  if (spec["type"] != "LoadBalancer") return;
+  set_if_absent(spec, "allocateLoadBalancerNodePorts", true);
+  for_each_object(object_in(object_in(service, "status"), "loadBalancer"), "ingress",
+                  set_ingress_defaults);
 }
 
 // One address, one family: that is what the registry gives (addresses.h). Only a headless service

@@ -13,7 +13,10 @@ namespace quorate::apiserver {
 // where a type is a Go type: `*T` a pointer, `[]T`, `{}T` a map by text (`@Name` if the map type
 // has a name), `$Name` a named text, and a `!` after it says that the field is written even when
 // it is empty (no omitempty). Tags are list=map:keys, list=set, list=atomic, map=atomic, patch=...,
-// key=..., omitzero and default=... (of keys of lists alone).
+// key=..., #N or #M.N (the number in protobuf, inside of the
+// embedded message M, where it is not the one after the field before), omitzero, default=... (of
+// keys of lists alone), and optional and required where the `!` does not say which of them a field
+// is.
 extern const std::string_view kPodTypes;
 extern const std::string_view kOtherTypes;
 

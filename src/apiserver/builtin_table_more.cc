@@ -8,14 +8,14 @@ const std::string_view kOtherTypes = R"(
 Service: kind string; apiVersion string; metadata ObjectMeta; spec ServiceSpec; status
   ServiceStatus
 ServiceSpec: ports []ServicePort patch=merge key=port list=map:port,protocol; selector {}string
-  map=atomic; clusterIP string; clusterIPs []string list=atomic; type $ServiceType; externalIPs
-  []string list=atomic; sessionAffinity $ServiceAffinity; loadBalancerIP string;
+  map=atomic; clusterIP string; clusterIPs []string #18 list=atomic; type $ServiceType #4;
+  externalIPs []string list=atomic; sessionAffinity $ServiceAffinity #7; loadBalancerIP string;
   loadBalancerSourceRanges []string list=atomic; externalName string; externalTrafficPolicy
   $ServiceExternalTrafficPolicy; healthCheckNodePort int32; publishNotReadyAddresses bool;
-  sessionAffinityConfig *SessionAffinityConfig; ipFamilies []$IPFamily list=atomic; ipFamilyPolicy
-  *$IPFamilyPolicy; allocateLoadBalancerNodePorts *bool; loadBalancerClass *string;
-  internalTrafficPolicy *$ServiceInternalTrafficPolicy; trafficDistribution *string
-ServicePort: name string; protocol $Protocol default=TCP; appProtocol *string; port int32!;
+  sessionAffinityConfig *SessionAffinityConfig; ipFamilies []$IPFamily #19 list=atomic;
+  ipFamilyPolicy *$IPFamilyPolicy #17; allocateLoadBalancerNodePorts *bool #20; loadBalancerClass
+  *string; internalTrafficPolicy *$ServiceInternalTrafficPolicy; trafficDistribution *string
+ServicePort: name string; protocol $Protocol default=TCP; appProtocol *string #6; port int32! #3;
   targetPort intstr; nodePort int32
 SessionAffinityConfig: clientIP *ClientIPConfig
 ClientIPConfig: timeoutSeconds *int32
@@ -27,10 +27,10 @@ LoadBalancerIngress: ip string; hostname string; ipMode *$LoadBalancerIPMode; po
 PortStatus: port int32!; protocol $Protocol!; error *string
 Condition: type string!; status $ConditionStatus!; observedGeneration int64; lastTransitionTime
   time!; reason string!; message string!
-ConfigMap: kind string; apiVersion string; metadata ObjectMeta; immutable *bool; data {}string;
-  binaryData {}bytes
-Secret: kind string; apiVersion string; metadata ObjectMeta; immutable *bool; data {}bytes;
-  stringData {}string; type $SecretType
+ConfigMap: kind string; apiVersion string; metadata ObjectMeta; immutable *bool #4; data {}string
+  #2; binaryData {}bytes
+Secret: kind string; apiVersion string; metadata ObjectMeta; immutable *bool #5; data {}bytes #2;
+  stringData {}string #4; type $SecretType #3
 ServiceAccount: kind string; apiVersion string; metadata ObjectMeta; secrets []ObjectReference
   patch=merge key=name list=map:name; imagePullSecrets []LocalObjectReference list=atomic;
   automountServiceAccountToken *bool
@@ -41,7 +41,7 @@ PersistentVolumeClaim: kind string; apiVersion string; metadata ObjectMeta; spec
 PersistentVolumeClaimStatus: phase $PersistentVolumeClaimPhase; accessModes
   []$PersistentVolumeAccessMode list=atomic; capacity {}quantity@ResourceList; conditions
   []PersistentVolumeClaimCondition patch=merge key=type list=map:type; allocatedResources
-  {}quantity@ResourceList; allocatedResourceStatuses {}$ClaimResourceStatus map=granular;
+  {}quantity@ResourceList; allocatedResourceStatuses {}$ClaimResourceStatus #7 map=granular;
   currentVolumeAttributesClassName *string; modifyVolumeStatus *ModifyVolumeStatus
 PersistentVolumeClaimCondition: type $PersistentVolumeClaimConditionType!; status
   $ConditionStatus!; lastProbeTime time; lastTransitionTime time; reason string; message string
@@ -50,9 +50,9 @@ ModifyVolumeStatus: targetVolumeAttributesClassName string; status
 PersistentVolume: kind string; apiVersion string; metadata ObjectMeta; spec PersistentVolumeSpec;
   status PersistentVolumeStatus
 PersistentVolumeSpec: capacity {}quantity@ResourceList; gcePersistentDisk
-  *GCEPersistentDiskVolumeSource; awsElasticBlockStore *AWSElasticBlockStoreVolumeSource; hostPath
-  *HostPathVolumeSource; glusterfs *GlusterfsPersistentVolumeSource; nfs *NFSVolumeSource; rbd
-  *RBDPersistentVolumeSource; iscsi *ISCSIPersistentVolumeSource; cinder
+  *GCEPersistentDiskVolumeSource #2.1; awsElasticBlockStore *AWSElasticBlockStoreVolumeSource;
+  hostPath *HostPathVolumeSource; glusterfs *GlusterfsPersistentVolumeSource; nfs
+  *NFSVolumeSource; rbd *RBDPersistentVolumeSource; iscsi *ISCSIPersistentVolumeSource; cinder
   *CinderPersistentVolumeSource; cephfs *CephFSPersistentVolumeSource; fc *FCVolumeSource; flocker
   *FlockerVolumeSource; flexVolume *FlexPersistentVolumeSource; azureFile
   *AzureFilePersistentVolumeSource; vsphereVolume *VsphereVirtualDiskVolumeSource; quobyte
@@ -60,7 +60,7 @@ PersistentVolumeSpec: capacity {}quantity@ResourceList; gcePersistentDisk
   *PhotonPersistentDiskVolumeSource; portworxVolume *PortworxVolumeSource; scaleIO
   *ScaleIOPersistentVolumeSource; local *LocalVolumeSource; storageos
   *StorageOSPersistentVolumeSource; csi *CSIPersistentVolumeSource; accessModes
-  []$PersistentVolumeAccessMode list=atomic; claimRef *ObjectReference map=granular;
+  []$PersistentVolumeAccessMode #3 list=atomic; claimRef *ObjectReference map=granular;
   persistentVolumeReclaimPolicy $PersistentVolumeReclaimPolicy; storageClassName string;
   mountOptions []string list=atomic; volumeMode *$PersistentVolumeMode; nodeAffinity
   *VolumeNodeAffinity; volumeAttributesClassName *string
@@ -71,7 +71,7 @@ RBDPersistentVolumeSource: monitors []string! list=atomic; image string!; fsType
 SecretReference atomic: name string; namespace string
 ISCSIPersistentVolumeSource: targetPortal string!; iqn string!; lun int32!; iscsiInterface string;
   fsType string; readOnly bool; portals []string list=atomic; chapAuthDiscovery bool;
-  chapAuthSession bool; secretRef *SecretReference; initiatorName *string
+  chapAuthSession bool #11; secretRef *SecretReference #10; initiatorName *string #12
 CinderPersistentVolumeSource: volumeID string!; fsType string; readOnly bool; secretRef
   *SecretReference
 CephFSPersistentVolumeSource: monitors []string! list=atomic; path string; user string; secretFile
@@ -79,7 +79,7 @@ CephFSPersistentVolumeSource: monitors []string! list=atomic; path string; user 
 FlexPersistentVolumeSource: driver string!; fsType string; secretRef *SecretReference; readOnly
   bool; options {}string
 AzureFilePersistentVolumeSource: secretName string!; shareName string!; readOnly bool;
-  secretNamespace *string!
+  secretNamespace *string! optional
 ScaleIOPersistentVolumeSource: gateway string!; system string!; secretRef *SecretReference!;
   sslEnabled bool; protectionDomain string; storagePool string; storageMode string; volumeName
   string; fsType string; readOnly bool
@@ -96,17 +96,17 @@ PersistentVolumeStatus: phase $PersistentVolumePhase; message string; reason str
 Event: kind string; apiVersion string; metadata ObjectMeta!; involvedObject ObjectReference!;
   reason string; message string; source EventSource; firstTimestamp time; lastTimestamp time;
   count int32; type string; eventTime microtime; series *EventSeries; action string; related
-  *ObjectReference; reportingComponent string!; reportingInstance string!
+  *ObjectReference; reportingComponent string! optional; reportingInstance string! optional
 EventSource: component string; host string
 EventSeries: count int32; lastObservedTime microtime
-events.Event: kind string; apiVersion string; metadata ObjectMeta!; eventTime microtime!; series
-  *events.EventSeries; reportingController string; reportingInstance string; action string; reason
-  string; regarding ObjectReference; related *ObjectReference; note string; type string;
+events.Event: kind string; apiVersion string; metadata ObjectMeta! optional; eventTime microtime!;
+  series *events.EventSeries; reportingController string; reportingInstance string; action string;
+  reason string; regarding ObjectReference; related *ObjectReference; note string; type string;
   deprecatedSource EventSource; deprecatedFirstTimestamp time; deprecatedLastTimestamp time;
   deprecatedCount int32
 events.EventSeries: count int32!; lastObservedTime microtime!
-EndpointSlice: kind string; apiVersion string; metadata ObjectMeta; addressType $AddressType!;
-  endpoints []Endpoint! list=atomic; ports []EndpointPort! list=atomic
+EndpointSlice: kind string; apiVersion string; metadata ObjectMeta; addressType $AddressType! #4;
+  endpoints []Endpoint! #2 list=atomic; ports []EndpointPort! list=atomic optional
 Endpoint: addresses []string! list=set; conditions EndpointConditions; hostname *string; targetRef
   *ObjectReference; deprecatedTopology {}string; nodeName *string; zone *string; hints
   *EndpointHints
@@ -114,7 +114,7 @@ EndpointConditions: ready *bool; serving *bool; terminating *bool
 EndpointHints: forZones []ForZone list=atomic; forNodes []ForNode list=atomic
 ForZone: name string!
 ForNode: name string!
-EndpointPort atomic: name *string; protocol *$Protocol; port *int32; appProtocol *string
+EndpointPort atomic: name *string; protocol *$Protocol #3; port *int32 #2; appProtocol *string #4
 StorageClass: kind string; apiVersion string; metadata ObjectMeta; provisioner string!; parameters
   {}string; reclaimPolicy *$PersistentVolumeReclaimPolicy; mountOptions []string list=atomic;
   allowVolumeExpansion *bool; volumeBindingMode *$VolumeBindingMode; allowedTopologies
@@ -134,10 +134,11 @@ LeaseSpec: holderIdentity *string; leaseDurationSeconds *int32; acquireTime *mic
   *string
 Job: kind string; apiVersion string; metadata ObjectMeta; spec JobSpec; status JobStatus
 JobSpec: parallelism *int32; completions *int32; activeDeadlineSeconds *int64; podFailurePolicy
-  *PodFailurePolicy; successPolicy *SuccessPolicy; backoffLimit *int32; backoffLimitPerIndex
-  *int32; maxFailedIndexes *int32; selector *LabelSelector; manualSelector *bool; template
-  PodTemplateSpec!; ttlSecondsAfterFinished *int32; completionMode *$CompletionMode; suspend
-  *bool; podReplacementPolicy *$PodReplacementPolicy; managedBy *string
+  *PodFailurePolicy #11; successPolicy *SuccessPolicy #16; backoffLimit *int32 #7;
+  backoffLimitPerIndex *int32 #12; maxFailedIndexes *int32; selector *LabelSelector #4;
+  manualSelector *bool; template PodTemplateSpec!; ttlSecondsAfterFinished *int32 #8;
+  completionMode *$CompletionMode; suspend *bool; podReplacementPolicy *$PodReplacementPolicy #14;
+  managedBy *string
 PodFailurePolicy: rules []PodFailurePolicyRule! list=atomic
 PodFailurePolicyRule: action $PodFailurePolicyAction!; onExitCodes
   *PodFailurePolicyOnExitCodesRequirement; onPodConditions
@@ -149,9 +150,9 @@ SuccessPolicy: rules []SuccessPolicyRule! list=atomic
 SuccessPolicyRule: succeededIndexes *string; succeededCount *int32
 PodTemplateSpec: metadata ObjectMeta; spec PodSpec
 JobStatus: conditions []JobCondition patch=merge key=type list=atomic; startTime *time;
-  completionTime *time; active int32; succeeded int32; failed int32; terminating *int32;
-  completedIndexes string; failedIndexes *string; uncountedTerminatedPods
-  *UncountedTerminatedPods; ready *int32
+  completionTime *time; active int32; succeeded int32; failed int32; terminating *int32 #11;
+  completedIndexes string #7; failedIndexes *string #10; uncountedTerminatedPods
+  *UncountedTerminatedPods #8; ready *int32
 JobCondition: type $JobConditionType!; status $ConditionStatus!; lastProbeTime time;
   lastTransitionTime time; reason string; message string
 UncountedTerminatedPods: succeeded []$types.UID list=set; failed []$types.UID list=set

@@ -11,21 +11,22 @@ ObjectMeta: name string; generateName string; namespace string; selfLink string;
   resourceVersion string; generation int64; creationTimestamp time omitzero; deletionTimestamp
   *time; deletionGracePeriodSeconds *int64; labels {}string; annotations {}string; ownerReferences
   []OwnerReference patch=merge key=uid list=map:uid; finalizers []string patch=merge list=set;
-  managedFields []ManagedFieldsEntry list=atomic
-OwnerReference atomic: apiVersion string!; kind string!; name string!; uid $types.UID!; controller
-  *bool; blockOwnerDeletion *bool
+  managedFields []ManagedFieldsEntry #17 list=atomic
+OwnerReference atomic: apiVersion string! #5; kind string! #1; name string! #3; uid $types.UID!;
+  controller *bool #6; blockOwnerDeletion *bool
 ManagedFieldsEntry: manager string; operation $ManagedFieldsOperationType; apiVersion string; time
-  *time; fieldsType string; fieldsV1 *raw; subresource string
+  *time; fieldsType string #6; fieldsV1 *raw; subresource string
 NamespaceSpec: finalizers []$FinalizerName list=atomic
 NamespaceStatus: phase $NamespacePhase; conditions []NamespaceCondition patch=merge key=type
   list=map:type
 NamespaceCondition: type $NamespaceConditionType!; status $ConditionStatus!; lastTransitionTime
-  time; reason string; message string
+  time #4; reason string; message string
 Node: kind string; apiVersion string; metadata ObjectMeta; spec NodeSpec; status NodeStatus
-NodeSpec: podCIDR string; podCIDRs []string patch=merge list=set; providerID string; unschedulable
-  bool; taints []Taint list=atomic; configSource *NodeConfigSource; externalID string
+NodeSpec: podCIDR string; podCIDRs []string #7 patch=merge list=set; providerID string #3;
+  unschedulable bool; taints []Taint list=atomic; configSource *NodeConfigSource; externalID
+  string #2
 Taint: key string!; value string; effect $TaintEffect!; timeAdded *time
-NodeConfigSource: configMap *ConfigMapNodeConfigSource
+NodeConfigSource: configMap *ConfigMapNodeConfigSource #2
 ConfigMapNodeConfigSource: namespace string!; name string!; uid $types.UID; resourceVersion
   string; kubeletConfigKey string!
 NodeStatus: capacity {}quantity@ResourceList; allocatable {}quantity@ResourceList; phase
@@ -43,32 +44,32 @@ NodeSystemInfo: machineID string!; systemUUID string!; bootID string!; kernelVer
   osImage string!; containerRuntimeVersion string!; kubeletVersion string!; kubeProxyVersion
   string!; operatingSystem string!; architecture string!; swap *NodeSwapStatus
 NodeSwapStatus: capacity *int64
-ContainerImage: names []string! list=atomic; sizeBytes int64
+ContainerImage: names []string! list=atomic optional; sizeBytes int64
 AttachedVolume: name $UniqueVolumeName!; devicePath string!
 NodeConfigStatus: assigned *NodeConfigSource; active *NodeConfigSource; lastKnownGood
   *NodeConfigSource; error string
-NodeRuntimeHandler: name string!; features *NodeRuntimeHandlerFeatures
+NodeRuntimeHandler: name string! optional; features *NodeRuntimeHandlerFeatures
 NodeRuntimeHandlerFeatures: recursiveReadOnlyMounts *bool; userNamespaces *bool
 NodeFeatures: supplementalGroupsPolicy *bool
 Pod: kind string; apiVersion string; metadata ObjectMeta; spec PodSpec; status PodStatus
-PodSpec: volumes []Volume patch=retain key=name list=map:name; initContainers []Container
-  patch=merge key=name list=map:name; containers []Container! patch=merge key=name list=map:name;
-  ephemeralContainers []EphemeralContainer patch=merge key=name list=map:name; restartPolicy
-  $RestartPolicy; terminationGracePeriodSeconds *int64; activeDeadlineSeconds *int64; dnsPolicy
-  $DNSPolicy; nodeSelector {}string map=atomic; serviceAccountName string; serviceAccount string;
-  automountServiceAccountToken *bool; nodeName string; hostNetwork bool; hostPID bool; hostIPC
-  bool; shareProcessNamespace *bool; securityContext *PodSecurityContext; imagePullSecrets
-  []LocalObjectReference patch=merge key=name list=map:name; hostname string; subdomain string;
-  affinity *Affinity; schedulerName string; tolerations []Toleration list=atomic; hostAliases
-  []HostAlias patch=merge key=ip list=map:ip; priorityClassName string; priority *int32; dnsConfig
-  *PodDNSConfig; readinessGates []PodReadinessGate list=atomic; runtimeClassName *string;
-  enableServiceLinks *bool; preemptionPolicy *$PreemptionPolicy; overhead {}quantity@ResourceList;
-  topologySpreadConstraints []TopologySpreadConstraint patch=merge key=topologyKey
-  list=map:topologyKey,whenUnsatisfiable; setHostnameAsFQDN *bool; os *PodOS; hostUsers *bool;
-  schedulingGates []PodSchedulingGate patch=merge key=name list=map:name; resourceClaims
-  []PodResourceClaim patch=retain key=name list=map:name; resources *ResourceRequirements;
-  hostnameOverride *string
-Volume: name string!; hostPath *HostPathVolumeSource; emptyDir *EmptyDirVolumeSource;
+PodSpec: volumes []Volume patch=retain key=name list=map:name; initContainers []Container #20
+  patch=merge key=name list=map:name; containers []Container! #2 patch=merge key=name
+  list=map:name; ephemeralContainers []EphemeralContainer #34 patch=merge key=name list=map:name;
+  restartPolicy $RestartPolicy #3; terminationGracePeriodSeconds *int64; activeDeadlineSeconds
+  *int64; dnsPolicy $DNSPolicy; nodeSelector {}string map=atomic; serviceAccountName string;
+  serviceAccount string; automountServiceAccountToken *bool #21; nodeName string #10; hostNetwork
+  bool; hostPID bool; hostIPC bool; shareProcessNamespace *bool #27; securityContext
+  *PodSecurityContext #14; imagePullSecrets []LocalObjectReference patch=merge key=name
+  list=map:name; hostname string; subdomain string; affinity *Affinity; schedulerName string;
+  tolerations []Toleration #22 list=atomic; hostAliases []HostAlias patch=merge key=ip
+  list=map:ip; priorityClassName string; priority *int32; dnsConfig *PodDNSConfig; readinessGates
+  []PodReadinessGate #28 list=atomic; runtimeClassName *string; enableServiceLinks *bool;
+  preemptionPolicy *$PreemptionPolicy; overhead {}quantity@ResourceList; topologySpreadConstraints
+  []TopologySpreadConstraint patch=merge key=topologyKey list=map:topologyKey,whenUnsatisfiable;
+  setHostnameAsFQDN *bool #35; os *PodOS; hostUsers *bool; schedulingGates []PodSchedulingGate
+  patch=merge key=name list=map:name; resourceClaims []PodResourceClaim patch=retain key=name
+  list=map:name; resources *ResourceRequirements; hostnameOverride *string
+Volume: name string!; hostPath *HostPathVolumeSource #2.1; emptyDir *EmptyDirVolumeSource;
   gcePersistentDisk *GCEPersistentDiskVolumeSource; awsElasticBlockStore
   *AWSElasticBlockStoreVolumeSource; gitRepo *GitRepoVolumeSource; secret *SecretVolumeSource; nfs
   *NFSVolumeSource; iscsi *ISCSIVolumeSource; glusterfs *GlusterfsVolumeSource;
@@ -77,9 +78,9 @@ Volume: name string!; hostPath *HostPathVolumeSource; emptyDir *EmptyDirVolumeSo
   *FlockerVolumeSource; downwardAPI *DownwardAPIVolumeSource; fc *FCVolumeSource; azureFile
   *AzureFileVolumeSource; configMap *ConfigMapVolumeSource; vsphereVolume
   *VsphereVirtualDiskVolumeSource; quobyte *QuobyteVolumeSource; azureDisk *AzureDiskVolumeSource;
-  photonPersistentDisk *PhotonPersistentDiskVolumeSource; projected *ProjectedVolumeSource;
-  portworxVolume *PortworxVolumeSource; scaleIO *ScaleIOVolumeSource; storageos
-  *StorageOSVolumeSource; csi *CSIVolumeSource; ephemeral *EphemeralVolumeSource; image
+  photonPersistentDisk *PhotonPersistentDiskVolumeSource; projected *ProjectedVolumeSource #2.26;
+  portworxVolume *PortworxVolumeSource #2.24; scaleIO *ScaleIOVolumeSource; storageos
+  *StorageOSVolumeSource #2.27; csi *CSIVolumeSource; ephemeral *EphemeralVolumeSource; image
   *ImageVolumeSource
 HostPathVolumeSource: path string!; type *$HostPathType
 EmptyDirVolumeSource: medium $StorageMedium; sizeLimit *quantity
@@ -92,7 +93,7 @@ KeyToPath: key string!; path string!; mode *int32
 NFSVolumeSource: server string!; path string!; readOnly bool
 ISCSIVolumeSource: targetPortal string!; iqn string!; lun int32!; iscsiInterface string; fsType
   string; readOnly bool; portals []string list=atomic; chapAuthDiscovery bool; chapAuthSession
-  bool; secretRef *LocalObjectReference; initiatorName *string
+  bool #11; secretRef *LocalObjectReference #10; initiatorName *string #12
 LocalObjectReference atomic: name string
 GlusterfsVolumeSource: endpoints string!; path string!; readOnly bool
 PersistentVolumeClaimVolumeSource: claimName string!; readOnly bool
@@ -113,8 +114,8 @@ ResourceFieldSelector atomic: containerName string; resource string!; divisor qu
 FCVolumeSource: targetWWNs []string list=atomic; lun *int32; fsType string; readOnly bool; wwids
   []string list=atomic
 AzureFileVolumeSource: secretName string!; shareName string!; readOnly bool
-ConfigMapVolumeSource: name string; items []KeyToPath list=atomic; defaultMode *int32; optional
-  *bool
+ConfigMapVolumeSource: name string #1.1; items []KeyToPath #2 list=atomic; defaultMode *int32;
+  optional *bool
 VsphereVirtualDiskVolumeSource: volumePath string!; fsType string; storagePolicyName string;
   storagePolicyID string
 QuobyteVolumeSource: registry string!; volume string!; readOnly bool; user string; group string;
@@ -122,22 +123,23 @@ QuobyteVolumeSource: registry string!; volume string!; readOnly bool; user strin
 AzureDiskVolumeSource: diskName string!; diskURI string!; cachingMode *$AzureDataDiskCachingMode;
   fsType *string; readOnly *bool; kind *$AzureDataDiskKind
 PhotonPersistentDiskVolumeSource: pdID string!; fsType string
-ProjectedVolumeSource: sources []VolumeProjection! list=atomic; defaultMode *int32
+ProjectedVolumeSource: sources []VolumeProjection! list=atomic optional; defaultMode *int32
 VolumeProjection: secret *SecretProjection; downwardAPI *DownwardAPIProjection; configMap
   *ConfigMapProjection; serviceAccountToken *ServiceAccountTokenProjection; clusterTrustBundle
   *ClusterTrustBundleProjection; podCertificate *PodCertificateProjection
-SecretProjection: name string; items []KeyToPath list=atomic; optional *bool
+SecretProjection: name string #1.1; items []KeyToPath #2 list=atomic; optional *bool #4
 DownwardAPIProjection: items []DownwardAPIVolumeFile list=atomic
-ConfigMapProjection: name string; items []KeyToPath list=atomic; optional *bool
+ConfigMapProjection: name string #1.1; items []KeyToPath #2 list=atomic; optional *bool #4
 ServiceAccountTokenProjection: audience string; expirationSeconds *int64; path string!
 ClusterTrustBundleProjection: name *string; signerName *string; labelSelector *LabelSelector;
-  optional *bool; path string!
+  optional *bool #5; path string! #4
 LabelSelector atomic: matchLabels {}string; matchExpressions []LabelSelectorRequirement
   list=atomic
 LabelSelectorRequirement: key string!; operator $LabelSelectorOperator!; values []string
   list=atomic
-PodCertificateProjection: signerName string; keyType string; maxExpirationSeconds *int32;
-  credentialBundlePath string; keyPath string; certificateChainPath string
+PodCertificateProjection: signerName string required; keyType string required;
+  maxExpirationSeconds *int32; credentialBundlePath string; keyPath string; certificateChainPath
+  string
 PortworxVolumeSource: volumeID string!; fsType string; readOnly bool
 ScaleIOVolumeSource: gateway string!; system string!; secretRef *LocalObjectReference!; sslEnabled
   bool; protectionDomain string; storagePool string; storageMode string; volumeName string; fsType
@@ -149,85 +151,88 @@ CSIVolumeSource: driver string!; readOnly *bool; fsType *string; volumeAttribute
 EphemeralVolumeSource: volumeClaimTemplate *PersistentVolumeClaimTemplate
 PersistentVolumeClaimTemplate: metadata ObjectMeta; spec PersistentVolumeClaimSpec!
 PersistentVolumeClaimSpec: accessModes []$PersistentVolumeAccessMode list=atomic; selector
-  *LabelSelector; resources VolumeResourceRequirements; volumeName string; storageClassName
-  *string; volumeMode *$PersistentVolumeMode; dataSource *TypedLocalObjectReference; dataSourceRef
-  *TypedObjectReference; volumeAttributesClassName *string
+  *LabelSelector #4; resources VolumeResourceRequirements #2; volumeName string; storageClassName
+  *string #5; volumeMode *$PersistentVolumeMode; dataSource *TypedLocalObjectReference;
+  dataSourceRef *TypedObjectReference; volumeAttributesClassName *string
 VolumeResourceRequirements: limits {}quantity@ResourceList; requests {}quantity@ResourceList
-TypedLocalObjectReference atomic: apiGroup *string!; kind string!; name string!
-TypedObjectReference: apiGroup *string!; kind string!; name string!; namespace *string
+TypedLocalObjectReference atomic: apiGroup *string! optional; kind string!; name string!
+TypedObjectReference: apiGroup *string! optional; kind string!; name string!; namespace *string
 ImageVolumeSource: reference string; pullPolicy $PullPolicy
 Container: name string!; image string; command []string list=atomic; args []string list=atomic;
   workingDir string; ports []ContainerPort patch=merge key=containerPort
-  list=map:containerPort,protocol; envFrom []EnvFromSource list=atomic; env []EnvVar patch=merge
-  key=name list=map:name; resources ResourceRequirements; resizePolicy []ContainerResizePolicy
-  list=atomic; restartPolicy *$ContainerRestartPolicy; restartPolicyRules []ContainerRestartRule
-  list=atomic; volumeMounts []VolumeMount patch=merge key=mountPath list=map:mountPath;
-  volumeDevices []VolumeDevice patch=merge key=devicePath list=map:devicePath; livenessProbe
-  *Probe; readinessProbe *Probe; startupProbe *Probe; lifecycle *Lifecycle; terminationMessagePath
-  string; terminationMessagePolicy $TerminationMessagePolicy; imagePullPolicy $PullPolicy;
-  securityContext *SecurityContext; stdin bool; stdinOnce bool; tty bool
+  list=map:containerPort,protocol; envFrom []EnvFromSource #19 list=atomic; env []EnvVar #7
+  patch=merge key=name list=map:name; resources ResourceRequirements; resizePolicy
+  []ContainerResizePolicy #23 list=atomic; restartPolicy *$ContainerRestartPolicy;
+  restartPolicyRules []ContainerRestartRule list=atomic; volumeMounts []VolumeMount #9 patch=merge
+  key=mountPath list=map:mountPath; volumeDevices []VolumeDevice #21 patch=merge key=devicePath
+  list=map:devicePath; livenessProbe *Probe #10; readinessProbe *Probe; startupProbe *Probe #22;
+  lifecycle *Lifecycle #12; terminationMessagePath string; terminationMessagePolicy
+  $TerminationMessagePolicy #20; imagePullPolicy $PullPolicy #14; securityContext
+  *SecurityContext; stdin bool; stdinOnce bool; tty bool
 ContainerPort: name string; hostPort int32; containerPort int32!; protocol $Protocol default=TCP;
   hostIP string
 EnvFromSource: prefix string; configMapRef *ConfigMapEnvSource; secretRef *SecretEnvSource
-ConfigMapEnvSource: name string; optional *bool
-SecretEnvSource: name string; optional *bool
+ConfigMapEnvSource: name string #1.1; optional *bool #2
+SecretEnvSource: name string #1.1; optional *bool #2
 EnvVar: name string!; value string; valueFrom *EnvVarSource
 EnvVarSource: fieldRef *ObjectFieldSelector; resourceFieldRef *ResourceFieldSelector;
   configMapKeyRef *ConfigMapKeySelector; secretKeyRef *SecretKeySelector; fileKeyRef
   *FileKeySelector
-ConfigMapKeySelector atomic: name string; key string!; optional *bool
-SecretKeySelector atomic: name string; key string!; optional *bool
+ConfigMapKeySelector atomic: name string #1.1; key string! #2; optional *bool
+SecretKeySelector atomic: name string #1.1; key string! #2; optional *bool
 FileKeySelector atomic: volumeName string!; path string!; key string!; optional *bool
 ResourceRequirements: limits {}quantity@ResourceList; requests {}quantity@ResourceList; claims
   []ResourceClaim list=map:name
 ResourceClaim: name string!; request string
 ContainerResizePolicy: resourceName $ResourceName!; restartPolicy $ResourceResizeRestartPolicy!
-ContainerRestartRule: action $ContainerRestartRuleAction; exitCodes
+ContainerRestartRule: action $ContainerRestartRuleAction required; exitCodes
   *ContainerRestartRuleOnExitCodes
-ContainerRestartRuleOnExitCodes: operator $ContainerRestartRuleOnExitCodesOperator; values []int32
-  list=set
-VolumeMount: name string!; readOnly bool; recursiveReadOnly *$RecursiveReadOnlyMode; mountPath
-  string!; subPath string; mountPropagation *$MountPropagationMode; subPathExpr string
+ContainerRestartRuleOnExitCodes: operator $ContainerRestartRuleOnExitCodesOperator required;
+  values []int32 list=set
+VolumeMount: name string!; readOnly bool; recursiveReadOnly *$RecursiveReadOnlyMode #7; mountPath
+  string! #3; subPath string; mountPropagation *$MountPropagationMode; subPathExpr string
 VolumeDevice: name string!; devicePath string!
-Probe: exec *ExecAction; httpGet *HTTPGetAction; tcpSocket *TCPSocketAction; grpc *GRPCAction;
-  initialDelaySeconds int32; timeoutSeconds int32; periodSeconds int32; successThreshold int32;
-  failureThreshold int32; terminationGracePeriodSeconds *int64
+Probe: exec *ExecAction #1.1; httpGet *HTTPGetAction; tcpSocket *TCPSocketAction; grpc
+  *GRPCAction; initialDelaySeconds int32 #2; timeoutSeconds int32; periodSeconds int32;
+  successThreshold int32; failureThreshold int32; terminationGracePeriodSeconds *int64
 ExecAction: command []string list=atomic
 HTTPGetAction: path string; port intstr!; host string; scheme $URIScheme; httpHeaders []HTTPHeader
   list=atomic
 HTTPHeader: name string!; value string!
 TCPSocketAction: port intstr!; host string
-GRPCAction: port int32!; service *string!
+GRPCAction: port int32!; service *string! optional
 Lifecycle: postStart *LifecycleHandler; preStop *LifecycleHandler; stopSignal *$Signal
 LifecycleHandler: exec *ExecAction; httpGet *HTTPGetAction; tcpSocket *TCPSocketAction; sleep
   *SleepAction
 SleepAction: seconds int64!
 SecurityContext: capabilities *Capabilities; privileged *bool; seLinuxOptions *SELinuxOptions;
-  windowsOptions *WindowsSecurityContextOptions; runAsUser *int64; runAsGroup *int64; runAsNonRoot
-  *bool; readOnlyRootFilesystem *bool; allowPrivilegeEscalation *bool; procMount *$ProcMountType;
-  seccompProfile *SeccompProfile; appArmorProfile *AppArmorProfile
+  windowsOptions *WindowsSecurityContextOptions #10; runAsUser *int64 #4; runAsGroup *int64 #8;
+  runAsNonRoot *bool #5; readOnlyRootFilesystem *bool; allowPrivilegeEscalation *bool; procMount
+  *$ProcMountType #9; seccompProfile *SeccompProfile #11; appArmorProfile *AppArmorProfile
 Capabilities: add []$Capability list=atomic; drop []$Capability list=atomic
 SELinuxOptions: user string; role string; type string; level string
 WindowsSecurityContextOptions: gmsaCredentialSpecName *string; gmsaCredentialSpec *string;
   runAsUserName *string; hostProcess *bool
 SeccompProfile: type $SeccompProfileType!; localhostProfile *string
 AppArmorProfile: type $AppArmorProfileType!; localhostProfile *string
-EphemeralContainer: name string!; image string; command []string list=atomic; args []string
+EphemeralContainer: name string! #1.1; image string; command []string list=atomic; args []string
   list=atomic; workingDir string; ports []ContainerPort patch=merge key=containerPort
-  list=map:containerPort,protocol; envFrom []EnvFromSource list=atomic; env []EnvVar patch=merge
-  key=name list=map:name; resources ResourceRequirements; resizePolicy []ContainerResizePolicy
-  list=atomic; restartPolicy *$ContainerRestartPolicy; restartPolicyRules []ContainerRestartRule
-  list=atomic; volumeMounts []VolumeMount patch=merge key=mountPath list=map:mountPath;
-  volumeDevices []VolumeDevice patch=merge key=devicePath list=map:devicePath; livenessProbe
-  *Probe; readinessProbe *Probe; startupProbe *Probe; lifecycle *Lifecycle; terminationMessagePath
-  string; terminationMessagePolicy $TerminationMessagePolicy; imagePullPolicy $PullPolicy;
+  list=map:containerPort,protocol; envFrom []EnvFromSource #1.19 list=atomic; env []EnvVar #1.7
+  patch=merge key=name list=map:name; resources ResourceRequirements; resizePolicy
+  []ContainerResizePolicy #1.23 list=atomic; restartPolicy *$ContainerRestartPolicy;
+  restartPolicyRules []ContainerRestartRule list=atomic; volumeMounts []VolumeMount #1.9
+  patch=merge key=mountPath list=map:mountPath; volumeDevices []VolumeDevice #1.21 patch=merge
+  key=devicePath list=map:devicePath; livenessProbe *Probe #1.10; readinessProbe *Probe;
+  startupProbe *Probe #1.22; lifecycle *Lifecycle #1.12; terminationMessagePath string;
+  terminationMessagePolicy $TerminationMessagePolicy #1.20; imagePullPolicy $PullPolicy #1.14;
   securityContext *SecurityContext; stdin bool; stdinOnce bool; tty bool; targetContainerName
-  string
-PodSecurityContext: seLinuxOptions *SELinuxOptions; windowsOptions *WindowsSecurityContextOptions;
-  runAsUser *int64; runAsGroup *int64; runAsNonRoot *bool; supplementalGroups []int64 list=atomic;
-  supplementalGroupsPolicy *$SupplementalGroupsPolicy; fsGroup *int64; sysctls []Sysctl
-  list=atomic; fsGroupChangePolicy *$PodFSGroupChangePolicy; seccompProfile *SeccompProfile;
-  appArmorProfile *AppArmorProfile; seLinuxChangePolicy *$PodSELinuxChangePolicy
+  string #2
+PodSecurityContext: seLinuxOptions *SELinuxOptions; windowsOptions *WindowsSecurityContextOptions
+  #8; runAsUser *int64 #2; runAsGroup *int64 #6; runAsNonRoot *bool #3; supplementalGroups []int64
+  list=atomic; supplementalGroupsPolicy *$SupplementalGroupsPolicy #12; fsGroup *int64 #5; sysctls
+  []Sysctl #7 list=atomic; fsGroupChangePolicy *$PodFSGroupChangePolicy #9; seccompProfile
+  *SeccompProfile; appArmorProfile *AppArmorProfile; seLinuxChangePolicy *$PodSELinuxChangePolicy
+  #13
 Sysctl: name string!; value string!
 Affinity: nodeAffinity *NodeAffinity; podAffinity *PodAffinity; podAntiAffinity *PodAntiAffinity
 NodeAffinity: requiredDuringSchedulingIgnoredDuringExecution *NodeSelector;
@@ -258,16 +263,16 @@ TopologySpreadConstraint: maxSkew int32!; topologyKey string!; whenUnsatisfiable
   []string list=atomic
 PodOS: name $OSName!
 PodSchedulingGate: name string!
-PodResourceClaim: name string!; resourceClaimName *string; resourceClaimTemplateName *string
-PodStatus: observedGeneration int64; phase $PodPhase; conditions []PodCondition patch=merge
-  key=type list=map:type; message string; reason string; nominatedNodeName string; hostIP string;
-  hostIPs []HostIP patch=merge key=ip list=atomic; podIP string; podIPs []PodIP patch=merge key=ip
-  list=map:ip; startTime *time; initContainerStatuses []ContainerStatus list=atomic;
-  containerStatuses []ContainerStatus list=atomic; qosClass $PodQOSClass;
-  ephemeralContainerStatuses []ContainerStatus list=atomic; resize $PodResizeStatus;
+PodResourceClaim: name string!; resourceClaimName *string #3; resourceClaimTemplateName *string
+PodStatus: observedGeneration int64 #17; phase $PodPhase #1; conditions []PodCondition patch=merge
+  key=type list=map:type; message string; reason string; nominatedNodeName string #11; hostIP
+  string #5; hostIPs []HostIP #16 patch=merge key=ip list=atomic; podIP string #6; podIPs []PodIP
+  #12 patch=merge key=ip list=map:ip; startTime *time #7; initContainerStatuses []ContainerStatus
+  #10 list=atomic; containerStatuses []ContainerStatus #8 list=atomic; qosClass $PodQOSClass;
+  ephemeralContainerStatuses []ContainerStatus #13 list=atomic; resize $PodResizeStatus;
   resourceClaimStatuses []PodResourceClaimStatus patch=retain key=name list=map:name;
-  extendedResourceClaimStatus *PodExtendedResourceClaimStatus
-PodCondition: type $PodConditionType!; observedGeneration int64; status $ConditionStatus!;
+  extendedResourceClaimStatus *PodExtendedResourceClaimStatus #18
+PodCondition: type $PodConditionType!; observedGeneration int64 #7; status $ConditionStatus! #2;
   lastProbeTime time; lastTransitionTime time; reason string; message string
 HostIP: ip string!
 PodIP: ip string!

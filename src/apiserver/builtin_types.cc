@@ -58,13 +58,17 @@ class Types {
     schema->struct_type = true;
     schema->name = "v1." + name.substr(name.rfind('.') + 1);
     if (atomic_.contains(name)) schema->topology = Topology::kAtomic;
-    for (const auto field : split(text->second, ';'))
-      if (!trim(field).empty()) add_field(*schema, trim(field));
+    const bool whole = trim(text->second).starts_with("kind string; apiVersion string");
+    for (const auto field : split(text->second, ';')) {
+      if (trim(field).empty()) continue;
+      // Kind and version of whole objects have no numbers: they stand around the message.
+      add_field(*schema, trim(field), !whole || schema->order.size() >= 2);
+    }
     made_.emplace(name, schema);
     return schema;
   }
 
-  void add_field(Schema& schema, std::string_view text) {
+  void add_field(Schema& schema, std::string_view text, bool numbered) {
     const auto words = split(text, ' ');
     CHECK(words.size() >= 2, "a field of the table has a type");
     auto type = words[1];
@@ -74,13 +78,39 @@ class Types {
     property.pointer = type.starts_with('*');
     if (property.pointer) type.remove_prefix(1);
     auto inner = std::make_shared<Schema>(*type_of(type));
-    for (std::size_t i = 2; i < words.size(); ++i) add_tag(*inner, words[i]);
+    property.required = !property.omit_empty;
+    if (numbered) put_number(property, schema, words);
+    for (std::size_t i = 2; i < words.size(); ++i) {
+      if (words[i] == "required" || words[i] == "optional")
+        property.required = words[i] == "required";
+      else if (!words[i].starts_with('#'))
+        add_tag(*inner, words[i]);
+    }
     // What is always written has a default for OpenAPI, and so for the keys of lists.
     if (!property.omit_empty && !property.pointer && !inner->default_value)
       inner->default_value = zero_key(inner->type);
     property.schema = std::move(inner);
     schema.order.emplace_back(words[0]);
     schema.properties.emplace(std::string(words[0]), std::move(property));
+  }
+
+  static void put_number(Property& property, const Schema& schema,
+                         const std::vector<std::string_view>& words) {
+    if (!schema.order.empty()) {
+      const auto& before = schema.properties.at(schema.order.back());
+      property.number = before.number;
+      property.inside = before.inside;
+    }
+    ++property.number;
+    for (const auto word : words) {
+      if (!word.starts_with('#')) continue;
+      const auto parts = cut(word.substr(1), ".");
+      const auto number = parse_integer(parts ? parts->after : word.substr(1));
+      const auto inside = parse_integer(parts ? parts->before : "0");
+      CHECK(number && inside, "the number of a field of the table is one");
+      property.number = static_cast<std::uint32_t>(*number);
+      property.inside = static_cast<std::uint32_t>(*inside);
+    }
   }
 
   static std::optional<json::Value> zero_key(Type type) {
@@ -103,7 +133,7 @@ class Types {
     } else if (name == "list") {
       schema.topology = value == "set" ? Topology::kSet : Topology::kAtomic;
     } else if (name == "map") {
-      schema.topology = Topology::kAtomic;
+      schema.topology = value == "granular" ? Topology::kGranular : Topology::kAtomic;
     } else if (name == "patch") {
       schema.patch_replace = value == "replace";
       schema.patch_merge = value == "merge" || value == "retain";

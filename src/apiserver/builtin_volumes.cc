@@ -114,10 +114,6 @@ void set_volume_defaults(json::Object& volume) {
   set_if_absent(spec, "volumeMode", "Filesystem");
   if (auto* path = find_object(spec, "hostPath"))
     if (!path->contains("type")) (*path)["type"] = "";
-  if (auto* claim = find_object(spec, "claimRef")) {
-    set_if_absent(*claim, "kind", "PersistentVolumeClaim");
-    set_if_absent(*claim, "apiVersion", "v1");
-  }
   set_if_absent(object_in(volume, "status"), "phase", "Pending");
 }
 

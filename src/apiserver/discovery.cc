@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "apiserver/openapi.h"
+
 namespace quorate::apiserver {
 
 namespace {
 
-// The server that this one is held to.
 constexpr std::string_view kMinor = "34";
-constexpr std::string_view kVersion = "v1.34.4";
 
 json::Array texts(const std::vector<std::string>& list) {
   json::Array out;
@@ -50,7 +50,9 @@ std::optional<json::Object> group_document(const Registry& registry, const std::
 json::Object resource_entry(const Kind& kind) {
   std::vector<std::string> verbs = {"create", "delete", "deletecollection", "get",
                                     "list",   "patch",  "update",           "watch"};
-  if (kind.group.empty() && kind.plural == "namespaces") std::erase(verbs, "deletecollection");
+  if (kind.custom)  // in the order in which these are told
+    verbs = {"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"};
+  if (!kind.deletes_collections()) std::erase(verbs, "deletecollection");
   json::Object entry{{"name", kind.plural},
                      {"singularName", kind.singular},
                      {"namespaced", kind.namespaced},
@@ -118,7 +120,11 @@ json::Value group_list(const Registry& registry) {
 std::optional<json::Value> discover(const Registry& registry,
                                     const std::vector<std::string>& parts) {
   if (parts[0] == "version")
-    return json::Object{{"major", "1"}, {"minor", kMinor}, {"gitVersion", kVersion}};
+    return json::Object{{"major", "1"}, {"minor", kMinor}, {"gitVersion", kKubernetesVersion}};
+  if (parts[0] == "openapi")
+    return parts.size() >= 2 && parts[1] == "v3"
+               ? find_openapi(registry, {parts.begin() + 2, parts.end()})
+               : std::nullopt;
   if (parts[0] == "api" && parts.size() == 1)
     return json::Object{{"kind", "APIVersions"}, {"versions", json::Array{"v1"}}};
   if (parts[0] == "api") return resource_list(registry, "", parts[1]);

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "apiserver/continue_token.h"
-#include "apiserver/views.h"
 #include "base/strings.h"
 
 namespace quorate::apiserver {
@@ -77,33 +76,6 @@ Outcome<Picture> choose_picture(const Storage& storage, const Kind& kind,
   return picture;
 }
 
-// Of a built-in kind's text, what follows `{"kind":...,"apiVersion":...,`: items of lists are
-// written without them.
-std::string_view after_type(std::string_view text) {
-  for (int i = 0; i < 2; ++i) text.remove_prefix(text.find(',') + 1);
-  return text;
-}
-
-void append_item(std::string& out, const Kind& kind, Form form, const Record& record) {
-  if (form == Form::kMetadata || kind.custom) {
-    out += render_object(kind, form, record);
-    return;
-  }
-  out += '{';
-  if (kind.stored_as) {
-    const auto text = json::render(to_view(kind, record.value()));
-    out += after_type(text);
-  } else {
-    out += after_type(record.text);
-  }
-}
-
-std::string list_head(const Kind& kind, Form form) {
-  return form == Form::kMetadata
-             ? R"({"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1")"
-             : fmt::format(R"({{"kind":"{}List","apiVersion":"{}")", kind.kind, kind.api_version());
-}
-
 // Keys as tokens hold them.
 std::string token_key(const Selection& selection, const Kind& kind, const ObjectKey& key) {
   return selection.ns.empty() && kind.namespaced ? key.text() : key.name;
@@ -119,17 +91,8 @@ ObjectKey key_of(const Selection& selection, const Kind& kind, const std::string
 
 }  // namespace
 
-std::string render_object(const Kind& kind, Form form, const Record& record) {
-  if (form == Form::kWhole && !kind.stored_as) return record.text;
-  auto object = to_view(kind, record.value());
-  if (form == Form::kWhole) return json::render(object);
-  return json::render(json::Object{{"kind", "PartialObjectMetadata"},
-                                   {"apiVersion", "meta.k8s.io/v1"},
-                                   {"metadata", std::move(object.as_object()["metadata"])}});
-}
-
 Outcome<std::string> render_list(const Storage& storage, const Kind& kind,
-                                 const ListRequest& request) {
+                                 const ListRequest& request, WallTime now) {
   TRY(const auto picture, choose_picture(storage, kind, request));
   const auto& selection = request.selection;
   const bool selective =
@@ -143,6 +106,7 @@ Outcome<std::string> render_list(const Storage& storage, const Kind& kind,
   else if (!selection.ns.empty())
     at = picture.objects().lower_bound({selection.ns, ""});
 
+  const Renderer renderer(kind, request.form);
   std::string items;
   std::int64_t count = 0, remaining = 0;
   const ObjectKey* last = nullptr;
@@ -159,18 +123,17 @@ Outcome<std::string> render_list(const Storage& storage, const Kind& kind,
     }
     if (!selection.matches(kind.stored(), at->first, *at->second)) continue;
     if (count++ > 0) items += ',';
-    append_item(items, kind, request.form, *at->second);
+    renderer.append_item(items, *at->second, now);
     last = &at->first;
   }
   std::string metadata = fmt::format(R"("resourceVersion":"{}")", picture.version);
-  if (token.empty() && kind.custom && request.form == Form::kWhole)
+  if (token.empty() && kind.custom && request.form.kind == Form::Kind::kWhole)
     metadata += R"(,"continue":"")";  // as lists without a Go type are written
   if (!token.empty()) {
     metadata += fmt::format(R"(,"continue":"{}")", token);
     if (!selective) metadata += fmt::format(R"(,"remainingItemCount":{})", remaining);
   }
-  return fmt::format("{},\"metadata\":{{{}}},\"items\":[{}]}}\n", list_head(kind, request.form),
-                     metadata, items);
+  return renderer.list(metadata, items) + "\n";
 }
 
 }  // namespace quorate::apiserver

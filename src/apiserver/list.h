@@ -7,22 +7,17 @@
 #include <string>
 #include <string_view>
 
+#include "apiserver/form.h"
 #include "apiserver/refusal.h"
 #include "apiserver/selection.h"
 #include "apiserver/storage.h"
 
 namespace quorate::apiserver {
 
-// In which form objects are given out.
-enum class Form {
-  kWhole,
-  kMetadata,  // meta.k8s.io PartialObjectMetadata
-};
-
 // What a list or a watch asks for: the query of its request, read and checked (metav1.ListOptions).
 struct ListRequest {
   Selection selection;
-  Form form = Form::kWhole;
+  Form form;
   std::int64_t limit = 0;  // 0: none
   std::string continue_token;
   std::string resource_version;
@@ -40,11 +35,8 @@ using Query = std::map<std::string, std::string>;
 [[nodiscard]] Outcome<ListRequest> parse_list_request(const Kind& kind, const std::string& ns,
                                                       const Query& query);
 
-// The text of one object in the form that was asked for, as a document of its own.
-[[nodiscard]] std::string render_object(const Kind& kind, Form form, const Record& record);
-
-// The text of a whole list answer.
+// The text of a whole list answer. `now`: tables tell ages.
 [[nodiscard]] Outcome<std::string> render_list(const Storage& storage, const Kind& kind,
-                                               const ListRequest& request);
+                                               const ListRequest& request, WallTime now);
 
 }  // namespace quorate::apiserver

@@ -136,6 +136,14 @@ Refusal method_not_allowed() {
           .retry_after_seconds = {}};
 }
 
+Refusal not_acceptable(std::string message) {
+  return {.code = 406,
+          .reason = "NotAcceptable",
+          .message = std::move(message),
+          .details = {},
+          .retry_after_seconds = {}};
+}
+
 Refusal unsupported_media_type(std::string message) {
   return {.code = 415,
           .reason = "UnsupportedMediaType",

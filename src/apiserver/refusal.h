@@ -50,6 +50,7 @@ Refusal invalid(const ResourceName& kind, std::string_view name, const FieldErro
 Refusal bad_request(std::string message);
 Refusal forbidden(const ResourceName& resource, std::string_view name, std::string_view why);
 Refusal method_not_allowed();
+Refusal not_acceptable(std::string message);
 Refusal unsupported_media_type(std::string message);
 Refusal expired(std::string message);
 // The server has not reached this resourceVersion yet: 504 with the cause that clients look for.

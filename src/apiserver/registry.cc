@@ -87,9 +87,14 @@ Result<void> Registry::add_crd(const json::Value& crd) {
     custom.has_status = json::find(version, "/subresources/status") != nullptr;
     custom.scale = scale_of(version);
     custom.custom = true;
+    if (const auto* schema = json::find(version, "/schema/openAPIV3Schema"))
+      custom.declared = std::make_shared<const json::Value>(*schema);
     TRY(auto rules, make_crd_rules(crd, name));
     custom.rules = rules.get();
     custom_rules_.push_back(std::move(rules));
+    TRY(auto printer, make_custom_printer(version));
+    custom_printers_.push_back(std::make_unique<const Printer>(std::move(printer)));
+    custom.printer = custom_printers_.back().get();
     if (find(group, name, plural))
       return fail(Code::kConflict, fmt::format("{}.{}/{} is served already", plural, group, name));
     add(std::move(custom));

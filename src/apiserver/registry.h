@@ -10,6 +10,7 @@
 
 #include "apiserver/refusal.h"
 #include "apiserver/schema_kind.h"
+#include "apiserver/table.h"
 #include "base/result.h"
 #include "json/document.h"
 #include "json/patch.h"
@@ -60,6 +61,9 @@ struct Kind {
   bool custom = false;               // from a CustomResourceDefinition
   json::MergeSchema merge;           // how strategic merge patches treat its lists
   const KindRules* rules = nullptr;  // what its fields may hold; never nullptr
+  const Printer* printer = nullptr;  // its objects as rows of tables; never nullptr
+  // Of a custom kind: its openAPIV3Schema, as it was declared.
+  std::shared_ptr<const json::Value> declared;
   // Another kind whose objects these are, under other field names (events.k8s.io Events).
   const Kind* stored_as = nullptr;
 
@@ -69,6 +73,10 @@ struct Kind {
   [[nodiscard]] ResourceName resource() const { return {group, plural}; }
   // In Invalid messages: {"policy", "PodDisruptionBudget"}.
   [[nodiscard]] ResourceName kind_name() const { return {group, kind}; }
+  // Whether all objects of a collection can be deleted at once.
+  [[nodiscard]] bool deletes_collections() const {
+    return !group.empty() || plural != "namespaces";
+  }
   // Whose objects are kept.
   [[nodiscard]] const Kind& stored() const { return stored_as ? *stored_as : *this; }
 };
@@ -118,6 +126,7 @@ class Registry {
 
   std::vector<std::unique_ptr<Kind>> kinds_;
   std::vector<std::unique_ptr<KindRules>> custom_rules_;
+  std::vector<std::unique_ptr<const Printer>> custom_printers_;
   BuiltIn built_in_;
 };
 

@@ -21,6 +21,8 @@ Kind make_kind(std::string_view group, std::string_view version, std::string_vie
   made.singular = to_lower(kind);
   made.rules = find_builtin_rules(made.api_version(), kind);
   CHECK(made.rules, "no rules for {}", kind);
+  made.printer = find_builtin_printer(kind);
+  CHECK(made.printer, "no printer for {}", kind);
   made.merge = make_merge_schema(made.rules->schema());
   return made;
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "apiserver/metadata.h"
+#include "apiserver/protobuf.h"
 #include "base/strings.h"
 #include "json/yaml.h"
 
@@ -101,6 +102,11 @@ Outcome<json::Value> parse_body(const Request& request) {
   const auto type = media_type(request.content_type);
   if (type.empty() || type == "application/json") return parse_json(request.body);
   if (type == "application/yaml") return parse_yaml_text(request.body);
+  if (type == "application/vnd.kubernetes.protobuf") {
+    auto parsed = parse_protobuf(request.body);
+    if (parsed) return std::move(*parsed);
+    return fail(bad_request(parsed.error().message()));
+  }
   return fail(unsupported_media_type(
       "the body of the request was in an unknown format - accepted media types include: "
       "application/json, application/yaml, application/vnd.kubernetes.protobuf"));
@@ -189,13 +195,6 @@ Outcome<DeleteOptions> parse_eviction(const json::Value& eviction, const std::st
   const auto* options = json::find(eviction, "/deleteOptions");
   if (!options || !options->is_object()) return DeleteOptions{};
   return delete_options_of(*options);
-}
-
-Form wanted_form(const std::string& accept) {
-  const auto parts = cut(accept, ",");
-  const auto first = parts ? parts->before : std::string_view(accept);
-  return first.find("as=PartialObjectMetadata") == std::string_view::npos ? Form::kWhole
-                                                                          : Form::kMetadata;
 }
 
 }  // namespace quorate::apiserver

@@ -2,7 +2,6 @@
 
 #include <string>
 
-#include "apiserver/list.h"
 #include "apiserver/refusal.h"
 #include "apiserver/server.h"
 #include "apiserver/verbs.h"
@@ -25,8 +24,5 @@ namespace quorate::apiserver {
 // The DeleteOptions of a policy/v1 Eviction of the Pod of this name.
 [[nodiscard]] Outcome<DeleteOptions> parse_eviction(const json::Value& eviction,
                                                     const std::string& pod);
-
-// Metadata alone, if `accept` names that first.
-[[nodiscard]] Form wanted_form(const std::string& accept);
 
 }  // namespace quorate::apiserver

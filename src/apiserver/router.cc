@@ -59,7 +59,7 @@ Outcome<Route> find_route(const Registry& registry, const std::string& path) {
   const bool core = parts[0] == "api";
   if (!core && parts[0] != "apis") {
     const bool known = parts[0] == "version" || parts[0] == "healthz" || parts[0] == "readyz" ||
-                       parts[0] == "livez";
+                       parts[0] == "livez" || parts[0] == "openapi";
     if (known) route.place = Route::Place::kDiscovery;
     route.parts = std::move(parts);
     return route;

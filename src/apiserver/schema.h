@@ -28,6 +28,9 @@ struct Property {
   // there; of those that are, a `pointer` keeps zero values, a struct is never empty.
   bool omit_empty = false;
   bool pointer = false;
+  // In protobuf: the number of the field, and of the message that it stands in where Go embeds one.
+  std::uint32_t number = 0, inside = 0;
+  bool required = false;  // for those who read: what must be given is the business of validation
 };
 
 // What a value must look like: the structural schema of a custom resource (parse_schema), or the

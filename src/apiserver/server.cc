@@ -5,8 +5,11 @@
 #include <utility>
 
 #include "apiserver/discovery.h"
+#include "apiserver/form.h"
 #include "apiserver/request_options.h"
+#include "apiserver/reviews.h"
 #include "apiserver/router.h"
+#include "apiserver/table.h"
 #include "apiserver/verbs.h"
 #include "apiserver/watch.h"
 #include "base/check.h"
@@ -18,20 +21,19 @@ namespace {
 
 constexpr const char* kJson = "application/json";
 
-Answer make_answer(int status, std::string body) {
+Answer make_answer(int status, std::string body, const std::vector<std::string>& warnings = {}) {
   Answer answer;
   answer.status = status;
   answer.headers = {{"content-type", kJson}};
+  for (const auto& warning : warnings)
+    answer.headers.emplace_back("warning", fmt::format("299 - {}", quoted(warning)));
   answer.body = std::move(body);
   return answer;
 }
 
 Answer make_answer(int status, const json::Value& body,
                    const std::vector<std::string>& warnings = {}) {
-  auto answer = make_answer(status, json::render(body) + "\n");
-  for (const auto& warning : warnings)
-    answer.headers.emplace_back("warning", fmt::format("299 - {}", quoted(warning)));
-  return answer;
+  return make_answer(status, json::render(body) + "\n", warnings);
 }
 
 Answer make_answer(const Refusal& refusal) {
@@ -39,10 +41,6 @@ Answer make_answer(const Refusal& refusal) {
   if (refusal.retry_after_seconds)
     answer.headers.emplace_back("retry-after", fmt::to_string(*refusal.retry_after_seconds));
   return answer;
-}
-
-Answer make_answer(const Written& written) {
-  return make_answer(written.created ? 201 : 200, written.object, written.warnings);
 }
 
 }  // namespace
@@ -60,6 +58,9 @@ struct Server::State {
   Outcome<Answer> serve_subresource(const Route& route, const Request& request);
   Outcome<Answer> serve_scale(const Route& route, const Request& request);
   Outcome<Answer> write(const Route& route, const Request& request);
+  Outcome<Answer> answer_with(const Kind& kind, const Request& request, const Written& written);
+  Outcome<Answer> answer_with_scale(const Kind& kind, const Request& request,
+                                    const json::Value& scale);
   Answer discovery(const Route& route) const;
 
   rt::Runtime runtime;
@@ -100,6 +101,10 @@ Answer Server::serve(const Request& request) {
 }
 
 Outcome<Answer> Server::State::serve(const Request& request) {
+  if (const auto review = answer_review(request)) {
+    TRY(const auto& answered, *review);
+    return make_answer(201, answered);
+  }
   TRY(const auto route, find_route(registry, request.path));
   switch (route.place) {
     case Route::Place::kDiscovery:
@@ -135,9 +140,10 @@ Outcome<Answer> Server::State::serve_collection(const Route& route, const Reques
   const Kind& kind = *route.kind;
   if (request.method == "GET") {
     TRY(auto list, parse_list_request(kind, route.ns, request.query));
-    list.form = wanted_form(request.accept);
+    TRY(list.form, parse_form(request));
     if (!list.watch) {
-      TRY(auto text, render_list(storage, kind, list));
+      TRY(auto text, render_list(storage, kind, list, runtime.clock->wall()));
+      TRY(check_form_of_many(kind, list.form));
       return make_answer(200, std::move(text));
     }
     TRY(auto watch, open_watch(runtime, storage, kind, list, settings));
@@ -149,7 +155,7 @@ Outcome<Answer> Server::State::serve_collection(const Route& route, const Reques
     TRY(auto body, parse_body(request));
     TRY(const auto options, parse_write_options(request));
     TRY(const auto written, verbs.create(kind, route.ns, std::move(body), options));
-    return make_answer(written);
+    return answer_with(kind, request, written);
   }
   if (request.method == "DELETE" && (!route.ns.empty() || !kind.namespaced)) {
     TRY(const auto options, parse_delete_options(request));
@@ -160,13 +166,33 @@ Outcome<Answer> Server::State::serve_collection(const Route& route, const Reques
   return fail(method_not_allowed());
 }
 
+// What was written or read, in the form that was asked for.
+Outcome<Answer> Server::State::answer_with(const Kind& kind, const Request& request,
+                                           const Written& written) {
+  TRY(const auto form, parse_form(request));
+  TRY(check_form_of_one(kind, form));
+  Renderer renderer(kind, form);
+  return make_answer(written.created ? 201 : 200,
+                     renderer.object(written.object, runtime.clock->wall()) + "\n",
+                     written.warnings);
+}
+
+Outcome<Answer> Server::State::answer_with_scale(const Kind& kind, const Request& request,
+                                                 const json::Value& scale) {
+  TRY(const auto form, parse_form(request));
+  Renderer renderer(kind, form, &scale_printer());
+  return make_answer(200, renderer.object(scale, runtime.clock->wall()) + "\n");
+}
+
 Outcome<Answer> Server::State::serve_object(const Route& route, const Request& request) {
   const ObjectKey key{route.ns, route.name};
   if (request.method == "GET") {
     const auto record = storage.find(*route.kind, key);
     if (!record) return fail(not_found(route.kind->resource(), key.name));
-    return make_answer(200,
-                       render_object(*route.kind, wanted_form(request.accept), *record) + "\n");
+    TRY(const auto form, parse_form(request));
+    TRY(check_form_of_one(*route.kind, form));
+    Renderer renderer(*route.kind, form);
+    return make_answer(200, renderer.object(*record, runtime.clock->wall()) + "\n");
   }
   // The real server does not look at the name in the path of a custom object that is posted.
   if (request.method == "POST" && route.kind->custom) return serve_collection(route, request);
@@ -187,7 +213,7 @@ Outcome<Answer> Server::State::write(const Route& route, const Request& request)
     TRY(auto options, parse_write_options(request));
     options.subresource = route.subresource;
     TRY(const auto written, verbs.update(*route.kind, key, std::move(body), options));
-    return make_answer(written);
+    return answer_with(*route.kind, request, written);
   }
   if (request.method == "PATCH") {
     TRY(const auto type, parse_patch_type(*route.kind, request));
@@ -195,7 +221,7 @@ Outcome<Answer> Server::State::write(const Route& route, const Request& request)
     TRY(auto options, parse_write_options(request));
     options.subresource = route.subresource;
     TRY(const auto written, verbs.patch(*route.kind, key, type, body, options));
-    return make_answer(written);
+    return answer_with(*route.kind, request, written);
   }
   return fail(method_not_allowed());
 }
@@ -217,8 +243,8 @@ Outcome<Answer> Server::State::serve_subresource(const Route& route, const Reque
     return make_answer(201, evicted);
   }
   if (request.method == "GET" && route.subresource == "status") {
-    TRY(const auto object, verbs.get(*route.kind, key));
-    return make_answer(200, object);
+    TRY(auto object, verbs.get(*route.kind, key));
+    return answer_with(*route.kind, request, Written{std::move(object), false, {}});
   }
   if (route.subresource == "finalize" && request.method != "PUT") return fail(method_not_allowed());
   return write(route, request);
@@ -228,19 +254,19 @@ Outcome<Answer> Server::State::serve_scale(const Route& route, const Request& re
   const ObjectKey key{route.ns, route.name};
   if (request.method == "GET") {
     TRY(const auto scale, verbs.get_scale(*route.kind, key));
-    return make_answer(200, scale);
+    return answer_with_scale(*route.kind, request, scale);
   }
   TRY(const auto options, parse_write_options(request));
   if (request.method == "PUT") {
     TRY(auto body, parse_body(request));
     TRY(const auto scale, verbs.update_scale(*route.kind, key, std::move(body), options));
-    return make_answer(200, scale);
+    return answer_with_scale(*route.kind, request, scale);
   }
   if (request.method == "PATCH") {
     TRY(const auto type, parse_patch_type(*route.kind, request));
     TRY(const auto body, parse_patch(type, request));
     TRY(const auto scale, verbs.patch_scale(*route.kind, key, type, body, options));
-    return make_answer(200, scale);
+    return answer_with_scale(*route.kind, request, scale);
   }
   return fail(method_not_allowed());
 }

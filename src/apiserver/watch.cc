@@ -8,7 +8,6 @@
 
 #include "apiserver/builtin_types.h"
 #include "apiserver/metadata.h"
-#include "apiserver/views.h"
 #include "base/strings.h"
 
 namespace quorate::apiserver {
@@ -33,10 +32,13 @@ class Stream : public Watch {
         storage_(storage),
         kind_(kind),
         request_(std::move(request)),
+        renderer_(kind, request_.form),
         bookmark_interval_(options.bookmark_interval),
         end_(runtime.in(timeout(options))),
         next_bookmark_(next_bookmark()),
-        start_(std::move(start)) {}
+        start_(std::move(start)),
+        // An object cannot be told as a list: the real server ends such a watch without a word.
+        ended_(request_.form.is_metadata_list()) {}
 
   Task<Result<std::optional<std::string>>> read(rt::Deadline deadline) override {
     while (true) {
@@ -83,7 +85,7 @@ class Stream : public Watch {
     if (!start_.initial.empty()) {
       const auto record = std::move(start_.initial.front());
       start_.initial.pop_front();
-      return line("ADDED", render_object(kind_, request_.form, *record));
+      return line("ADDED", render(*record));
     }
     if (std::exchange(start_.mark_initial_end, false)) return bookmark(true);
     if (start_.position < storage_.oldest()) {
@@ -99,23 +101,25 @@ class Stream : public Watch {
     return std::nullopt;
   }
 
+  std::string render(const Record& record) {
+    return renderer_.object(record, runtime_.clock->wall());
+  }
+
   // An object that enters the selection is added to it, one that leaves it is deleted from it.
-  std::optional<std::string> say(const Event& event) const {
+  std::optional<std::string> say(const Event& event) {
     const auto selected = [&](const RecordPtr& record) {
       return record && request_.selection.matches(*event.kind, event.key, *record);
     };
     const bool before = selected(event.before);
     const bool now = event.type != Event::Type::kDeleted && selected(event.now);
-    if (now)
-      return line(before ? "MODIFIED" : "ADDED", render_object(kind_, request_.form, *event.now));
+    if (now) return line(before ? "MODIFIED" : "ADDED", render(*event.now));
     if (!before) return std::nullopt;
-    if (event.type == Event::Type::kDeleted)
-      return line("DELETED", render_object(kind_, request_.form, *event.now));
+    if (event.type == Event::Type::kDeleted) return line("DELETED", render(*event.now));
     // Its last selected state, under the version of the change.
     auto last = event.before->value();
     metadata_of(last)["resourceVersion"] = fmt::to_string(event.version());
     const Record record{event.version(), json::render(last), {}};
-    return line("DELETED", render_object(kind_, request_.form, record));
+    return line("DELETED", render(record));
   }
 
   std::string bookmark(bool initial_end) {
@@ -123,26 +127,26 @@ class Stream : public Watch {
     start_.position = std::max(start_.position, storage_.version());
     json::Object metadata{{"resourceVersion", fmt::to_string(start_.position)}};
     if (initial_end) metadata["annotations"] = {{"k8s.io/initial-events-end", "true"}};
-    const bool partial = request_.form == Form::kMetadata;
     json::Value object = json::Object();
     // An empty object of the kind's Go type, where there is one.
-    if (!partial && !kind_.custom) object = make_zero(kind_.rules->schema());
+    if (!kind_.custom) object = make_zero(kind_.rules->schema());
     auto& members = object.as_object();
-    members["kind"] = partial ? "PartialObjectMetadata" : std::string_view(kind_.kind);
-    members["apiVersion"] = partial ? "meta.k8s.io/v1" : kind_.api_version();
+    members["kind"] = kind_.kind;
+    members["apiVersion"] = kind_.api_version();
     members["metadata"] = std::move(metadata);
-    return line("BOOKMARK", json::render(object));
+    return line("BOOKMARK", renderer_.object(object, runtime_.clock->wall()));
   }
 
   rt::Runtime runtime_;
   Storage& storage_;
   const Kind& kind_;
   ListRequest request_;
+  Renderer renderer_;
   Duration bookmark_interval_;
   rt::Deadline end_;
   rt::Deadline next_bookmark_;
   Start start_;
-  bool ended_ = false;
+  bool ended_;
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "base/strings.h"
+#include "conform_kube_servers.h"
 
 namespace quorate::conform {
 
@@ -142,6 +143,16 @@ std::vector<KnownDifference> read_known_differences(std::string_view document) {
   return known;
 }
 
+std::vector<KnownDifference> known_differences(std::string_view prefix) {
+  auto known = read_known_differences(read_document());
+  std::erase_if(known, [&](const KnownDifference& one) {
+    if (!prefix.empty()) return !one.id.starts_with(prefix);
+    return one.id.starts_with(kOfControllers) || one.id.starts_with(kOfForms) ||
+           one.id.starts_with(kOfOpenapi) || one.id.starts_with(kOfKubectl);
+  });
+  return known;
+}
+
 Agreement compare_replies(const std::string& request, const Reply& real, const Reply& ours,
                           std::vector<KnownDifference>& known) {
   if (json::equal(real, ours)) return Agreement::kEqual;
@@ -162,6 +173,20 @@ Agreement compare_replies(const std::string& request, const Reply& real, const R
   if (!json::equal(left, right)) return Agreement::kDifferent;
   for (auto* difference : mattered) ++difference->used;
   return Agreement::kListed;
+}
+
+std::pair<Reply, Reply> without_known(const std::string& request, const Reply& real,
+                                      const Reply& ours,
+                                      const std::vector<KnownDifference>& known) {
+  const auto text = json::render_sorted(real);
+  std::pair<Reply, Reply> left{real, ours};
+  for (const auto& difference : known) {
+    if (!std::regex_search(request, difference.request) ||
+        !std::regex_search(text, difference.answer))
+      continue;
+    left = {without(left.first, difference.exempt), without(left.second, difference.exempt)};
+  }
+  return left;
 }
 
 std::vector<std::string> differences(const json::Value& a, const json::Value& b, std::size_t most) {

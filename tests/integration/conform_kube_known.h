@@ -25,13 +25,21 @@ struct KnownDifference {
   int used = 0;
 };
 
-// How the ids begin that are for what controllers do, where `request` is of the script's name.
+// How the ids begin that are for one test alone: what controllers do, where `request` is of the
+// script's name; forms; documents of OpenAPI; and kubectl, where it is of the command.
 inline constexpr std::string_view kOfControllers = "controllers-";
+inline constexpr std::string_view kOfForms = "forms-";
+inline constexpr std::string_view kOfOpenapi = "openapi-";
+inline constexpr std::string_view kOfKubectl = "kubectl-";
 
 // Reads the table of the document: rows `| id | request | answer | exempt | reason |` after the
 // line `<!-- known differences -->`; what is exempt is one or more of `/pointer` and
 // `/pointer up to TEXT`. Throws if there is no table, or if a row has no reason.
 [[nodiscard]] std::vector<KnownDifference> read_known_differences(std::string_view document);
+
+// Those of docs/apiserver.md that are for the tests of this prefix; for those of none if it is
+// empty.
+[[nodiscard]] std::vector<KnownDifference> known_differences(std::string_view prefix);
 
 enum class Agreement { kEqual, kListed, kDifferent };
 
@@ -39,6 +47,11 @@ enum class Agreement { kEqual, kListed, kDifferent };
 // mattered.
 [[nodiscard]] Agreement compare_replies(const std::string& request, const Reply& real,
                                         const Reply& ours, std::vector<KnownDifference>& known);
+
+// Both replies without what is known to differ.
+[[nodiscard]] std::pair<Reply, Reply> without_known(const std::string& request, const Reply& real,
+                                                    const Reply& ours,
+                                                    const std::vector<KnownDifference>& known);
 
 // Where two values differ first, as JSON pointers; at most `most`.
 [[nodiscard]] std::vector<std::string> differences(const json::Value& a, const json::Value& b,

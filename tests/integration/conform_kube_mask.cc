@@ -68,6 +68,7 @@ class Masker {
         mask_version(value);
       else
         visit(value);
+      if (key == "cells" && value.is_array()) mask_ages(value.get_array());
       object.emplace(key.starts_with("k:") ? masked(key) : key, std::move(value));
     }
   }
@@ -103,11 +104,21 @@ class Masker {
       value = json::Value(number("version", text));
   }
 
+  // The age of what was just made: seconds.
+  static void mask_ages(json::Array& cells) {
+    for (auto& cell : cells)
+      if (const auto* text = cell.if_string(); text && text->size() > 1 && text->back() == 's' &&
+                                               digits_at(*text, 0) == text->size() - 1)
+        cell = "<age>";
+  }
+
   // The version of a list or of a bookmark moves with whatever else the server does; managers are
   // sorted by the second in which they wrote; a cause that is found twice is named twice.
   static void tidy(json::Object& object) {
     if (auto* type = object.if_contains("type"); type && *type == "BOOKMARK")
-      json::remove(object["object"], "/metadata/resourceVersion");
+      for (const auto* pointer :
+           {"/metadata/resourceVersion", "/rows/0/object/metadata/resourceVersion"})
+        json::remove(object["object"], pointer);
     if (auto* managers = object.if_contains("managedFields"); managers && managers->is_array())
       std::stable_sort(managers->get_array().begin(), managers->get_array().end(), manager_before);
     if (auto* details = object.if_contains("details"); details && details->is_object()) {
@@ -118,8 +129,8 @@ class Masker {
       drop_repeated_bookmarks(events->get_array());
     const auto* kind = object.if_contains("kind");
     auto* metadata = object.if_contains("metadata");
-    if (!kind || !kind->is_string() || !std::string_view(kind->get_string()).ends_with("List"))
-      return;
+    if (!kind || !kind->is_string()) return;
+    if (!std::string_view(kind->get_string()).ends_with("List") && *kind != "Table") return;
     if (!metadata || !metadata->is_object()) return;
     metadata->get_object()["resourceVersion"] = "<list>";
     auto* token = metadata->get_object().if_contains("continue");
@@ -154,7 +165,8 @@ class Masker {
   static void drop_repeated_bookmarks(json::Array& events) {
     const auto is_bookmark = [](const json::Value& event) {
       return json::text_or(event, "/type", "") == "BOOKMARK" &&
-             !json::find(event, "/object/metadata/annotations");
+             !json::find(event, "/object/metadata/annotations") &&
+             !json::find(event, "/object/rows/0/object/metadata/annotations");
     };
     for (auto event = events.begin(); event != events.end();) {
       const auto next = event + 1;

@@ -9,11 +9,15 @@
 
 namespace quorate::conform {
 
+void install_kinds(support::KubeCluster& cluster) {
+  for (const auto& file : api::render_crds()) cluster.apply(file.text);
+  cluster.kubectl({"wait", "--for=condition=Established", "--timeout=60s", "crd", "--all"});
+}
+
 // Many sequences make Services: more than the usual range of addresses holds.
 RealKube::RealKube(rt::Loop& loop)
     : loop_(loop), cluster_({.api_server_flags = {"--service-cluster-ip-range=198.19.0.0/16"}}) {
-  for (const auto& file : api::render_crds()) cluster_.apply(file.text);
-  cluster_.kubectl({"wait", "--for=condition=Established", "--timeout=60s", "crd", "--all"});
+  install_kinds(cluster_);
   auto config = kube::load_kubeconfig(cluster_.admin_kubeconfig());
   api_ = std::move(*kube::HttpApi::make(loop_.runtime(), std::move(config.value()),
                                         {.user_agent = "quorate/test"}));

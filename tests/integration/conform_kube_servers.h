@@ -13,6 +13,9 @@ namespace quorate::conform {
 
 // The two servers that are compared, each with our kinds. The loop outlives them.
 
+// Makes our kinds known to a real server.
+void install_kinds(support::KubeCluster& cluster);
+
 class RealKube {
  public:
   explicit RealKube(rt::Loop& loop);
