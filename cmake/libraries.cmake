@@ -1,5 +1,5 @@
 # A folder under src/ is a library. Its *.cc files make quorate_<folder>, its *_test.cc files make <folder>_test,
-# each *_fuzz.cc a fuzzer, each *_bench.cc a benchmark. Links follow layers.txt, so a folder cannot even link what it may not include.
+# each *_fuzz.cc a fuzzer, each *_bench.cc a benchmark; what stands in its assets/ is built in. Links follow layers.txt, so a folder cannot even link what it may not include.
 
 function(quorate_sources folder out_code out_tests)
   file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cc)
@@ -8,6 +8,19 @@ function(quorate_sources folder out_code out_tests)
   list(FILTER sources EXCLUDE REGEX "_(test|fuzz|bench)\\.cc$")
   set(${out_code} ${sources} PARENT_SCOPE)
   set(${out_tests} ${tests} PARENT_SCOPE)
+endfunction()
+
+# The files of src/<library>/assets become a source that holds their texts: src/<library>/assets.h.
+function(quorate_embed library out_code)
+  file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${library}/assets/*)
+  if(NOT files)
+    return()
+  endif()
+  set(made ${CMAKE_BINARY_DIR}/${library}_assets.cc)
+  add_custom_command(OUTPUT ${made}
+    COMMAND ${CMAKE_COMMAND} -DLIBRARY=${library} "-DFILES=${files}" -DOUT=${made} -P ${CMAKE_SOURCE_DIR}/cmake/embed.cmake
+    DEPENDS ${files} ${CMAKE_SOURCE_DIR}/cmake/embed.cmake COMMENT "Embedding src/${library}/assets" VERBATIM)
+  set(${out_code} ${${out_code}} ${made} PARENT_SCOPE)
 endfunction()
 
 function(quorate_add_gtest name)
@@ -32,6 +45,7 @@ function(quorate_add_libraries table)
     if(NOT code)
       continue()
     endif()
+    quorate_embed(${library} code)
     add_library(quorate_${library} STATIC ${code})
     target_link_libraries(quorate_${library} PUBLIC quorate_flags ${QUORATE_EXTERNAL_${library}})
     quorate_use_precompiled(quorate_${library} outside)

@@ -55,21 +55,12 @@ void take(std::vector<View>& to, Result<std::vector<View>> got, std::string_view
 Task<Result<std::vector<EventView>>> list_events(kube::Client& client, ObjectKey cluster) {
   std::vector<EventView> out;
   json::Projector projector;
-  const auto concerns = [&](const EventView& event) {
-    if (event.name == cluster.name) return event.kind == kube::kEtcdClusters.kind;
-    if (event.kind == kube::kPersistentVolumeClaims.kind)
-      return api::ordinal_of_claim_name(cluster.name, event.name).has_value();
-    return (event.kind == kube::kPods.kind || event.kind == kube::kEtcdMembers.kind) &&
-           api::ordinal_of_member_name(cluster.name, event.name).has_value();
-  };
   const kube::EachItem each = [&](json::PaddedView item) -> Result<void> {
     TRY(auto event, json::project<EventView>(projector, item));
-    if (concerns(event)) out.push_back(std::move(event));
+    if (concerns(event, cluster)) out.push_back(std::move(event));
     return {};
   };
   CO_TRY(co_await client.list(kube::kEvents, {.ns = cluster.ns}, kPage, each));
-  std::stable_sort(out.begin(), out.end(),
-                   [](const EventView& a, const EventView& b) { return a.last > b.last; });
   co_return out;
 }
 
@@ -122,6 +113,24 @@ void read(json::Reader& in, EventView& out) {
   if (!out.last) out.last = out.meta.created;
 }
 
+bool concerns(const EventView& event, const ObjectKey& cluster) {
+  if (event.meta.key.ns != cluster.ns) return false;
+  if (event.name == cluster.name) return event.kind == kube::kEtcdClusters.kind;
+  if (event.kind == kube::kPersistentVolumeClaims.kind)
+    return api::ordinal_of_claim_name(cluster.name, event.name).has_value();
+  return (event.kind == kube::kPods.kind || event.kind == kube::kEtcdMembers.kind) &&
+         api::ordinal_of_member_name(cluster.name, event.name).has_value();
+}
+
+void ClusterFacts::sort() {
+  const auto name = key().name;
+  sort_by_ordinal(records, name, api::ordinal_of_member_name);
+  sort_by_ordinal(pods, name, api::ordinal_of_member_name);
+  sort_by_ordinal(claims, name, api::ordinal_of_claim_name);
+  std::stable_sort(events.begin(), events.end(),
+                   [](const EventView& a, const EventView& b) { return a.last > b.last; });
+}
+
 const op::PodView* ClusterFacts::pod_of(const std::string& member) const {
   const auto found = std::find_if(pods.begin(), pods.end(),
                                   [&](const auto& pod) { return pod.meta.key.name == member; });
@@ -150,9 +159,7 @@ Task<Result<ClusterFacts>> gather(kube::Client& client, ObjectKey key, rt::Deadl
   take(out.claims, co_await list<op::ClaimView>(client, kube::kPersistentVolumeClaims, ours),
        "claims", out.unknown);
   take(out.events, co_await list_events(client, key), "Events", out.unknown);
-  sort_by_ordinal(out.records, key.name, api::ordinal_of_member_name);
-  sort_by_ordinal(out.pods, key.name, api::ordinal_of_member_name);
-  sort_by_ordinal(out.claims, key.name, api::ordinal_of_claim_name);
+  out.sort();
   co_return out;
 }
 

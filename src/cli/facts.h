@@ -19,6 +19,8 @@ struct EventView {
   std::optional<WallTime> last;
 };
 void read(json::Reader& in, EventView& out);
+// Whether it is about this cluster or one of its members, their Pods or their volumes.
+[[nodiscard]] bool concerns(const EventView& event, const ObjectKey& cluster);
 
 struct ClusterFacts {
   std::string text;  // the EtcdCluster as the server sent it
@@ -30,6 +32,7 @@ struct ClusterFacts {
   std::vector<std::string> unknown;  // what could not be read, and why
 
   [[nodiscard]] ObjectKey key() const { return cluster.meta.key; }
+  void sort();  // into the order that the fields above promise
   [[nodiscard]] const op::PodView* pod_of(const std::string& member) const;
   [[nodiscard]] const op::ClaimView* claim_of(const std::string& member) const;
 };

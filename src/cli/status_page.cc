@@ -5,61 +5,15 @@
 #include <algorithm>
 
 #include "cli/ages.h"
+#include "cli/words.h"
 
 namespace quorate::cli {
 namespace {
 
 constexpr std::size_t kEvents = 8;
 
-bool holds(const api::ClusterStatus& status, std::string_view type) {
-  const auto* condition = status.find_condition(type);
-  return condition && condition->status == api::ConditionStatus::kTrue;
-}
-
 std::string age_of(const kube::Head& meta, WallTime now) {
   return meta.created ? age(*meta.created, now) : "";
-}
-
-// What the kubelet says of the container in which etcd runs, or what keeps the Pod from it.
-std::string pod_state(const op::PodView* pod) {
-  if (!pod) return "none";
-  if (pod->meta.deleting()) return "Terminating";
-  if (!pod->unschedulable.empty()) return "Unschedulable";
-  for (const auto* container : {&pod->install, &pod->etcd}) {
-    if (container->waiting) return *container->waiting;
-    if (container->terminated && container->terminated->exit_code != 0)
-      return fmt::format("exit {}", container->terminated->exit_code);
-  }
-  switch (pod->phase) {
-    case plan::PodPhase::kPending:
-      return "Pending";
-    case plan::PodPhase::kRunning:
-      return "Running";
-    case plan::PodPhase::kSucceeded:
-      return "Succeeded";
-    case plan::PodPhase::kFailed:
-      return "Failed";
-    case plan::PodPhase::kUnknown:
-      return "Unknown";
-  }
-  return "Unknown";
-}
-
-std::string volume_of(const ClusterFacts& facts, const std::string& member) {
-  const auto* claim = facts.claim_of(member);
-  if (!claim)
-    return facts.cluster.declared && facts.cluster.declared->storage.empty_dir ? "with its Pod"
-                                                                               : "";
-  const auto& size = claim->capacity.empty() ? claim->requested : claim->capacity;
-  switch (claim->phase) {
-    case plan::ClaimPhase::kPending:
-      return size + ", pending";
-    case plan::ClaimPhase::kLost:
-      return size + ", lost";
-    case plan::ClaimPhase::kBound:
-      break;
-  }
-  return claim->requested == size ? size : fmt::format("{}, {} wanted", size, claim->requested);
 }
 
 // What is declared and not in place is told by the waits; this is what there is.
@@ -81,43 +35,26 @@ std::string headline(const ClusterFacts& facts, const PageOptions& options) {
   return out + fmt::format("  {}\n", fmt::join(about, " · "));
 }
 
-std::string lag_of(const api::MemberStatus& status) {
-  return status.raft_lag ? std::to_string(*status.raft_lag) : "";
-}
-
 std::string members_of(const ClusterFacts& facts, const PageOptions& options) {
   std::vector<std::string> head{"MEMBER", "ROLE",   "READY", "VERSION", "NODE",
                                 "POD",    "VOLUME", "DB",    "LAG",     "AGE"};
   if (options.wide) head.insert(head.end(), {"ID", "ADDRESS", "RESTARTS"});
   Table table(std::move(head));
-  const auto& status = facts.cluster.status;
-  for (const auto& record : facts.records) {
-    const auto& name = record.meta.key.name;
-    const api::ClusterMemberStatus* listed = nullptr;
-    if (status)
-      for (const auto& one : status->members)
-        if (one.name == name) listed = &one;
-    const auto* pod = facts.pod_of(name);
-    std::string role = !listed                                     ? "none"
-                       : listed->role == api::MemberRole::kLearner ? "learner"
-                                                                   : "voter";
-    if (status && status->leader == name) role = "leader";
-    const bool ready = listed && listed->ready;
-    std::vector<Table::Cell> row{name,
-                                 role,
-                                 {ready ? "yes" : "no", ready ? Mark::kGood : Mark::kWarning},
-                                 record.status.version.value_or(""),
-                                 pod ? pod->node : "",
-                                 pod_state(pod),
-                                 volume_of(facts, name),
-                                 record.status.db_size.value_or(""),
-                                 lag_of(record.status),
-                                 age_of(record.meta, options.now)};
-    if (options.wide) {
-      row.emplace_back(listed && listed->id ? listed->id->text() : "");
-      row.emplace_back(pod ? pod->ip : "");
-      row.emplace_back(pod ? std::to_string(pod->etcd.restarts) : "");
-    }
+  for (auto& member : describe_members(facts)) {
+    std::vector<Table::Cell> row{
+        member.name,
+        member.role,
+        {member.ready ? "yes" : "no", member.ready ? Mark::kGood : Mark::kWarning},
+        member.version,
+        member.node,
+        member.pod,
+        member.volume,
+        member.db,
+        member.lag,
+        member.created ? age(*member.created, options.now) : ""};
+    if (options.wide)
+      for (auto* cell : {&member.id, &member.address, &member.restarts})
+        row.emplace_back(std::move(*cell));
     table.add(std::move(row));
   }
   if (table.empty()) return "  no members yet\n";
@@ -171,22 +108,6 @@ std::string events_of(const ClusterFacts& facts, const PageOptions& options) {
 }
 
 }  // namespace
-
-Health health_of(const op::ClusterView& cluster) {
-  if (cluster.meta.deleting()) return {Mark::kWarning, "Being deleted"};
-  if (!cluster.status || cluster.status->phase.empty())
-    return {Mark::kWarning, "No operator has looked at it yet"};
-  const auto& status = *cluster.status;
-  const auto text = status.phase;
-  if (holds(status, api::kConditionFrozen)) return {Mark::kBad, text};
-  const auto* available = status.find_condition(api::kConditionAvailable);
-  const bool hibernates = status.target && status.target->replicas == 0;
-  if (!hibernates && available && available->status == api::ConditionStatus::kFalse)
-    return {Mark::kBad, text};
-  const bool current = status.observed_generation == cluster.meta.generation;
-  if (holds(status, api::kConditionReady) && current) return {Mark::kGood, text};
-  return {Mark::kWarning, text};
-}
 
 std::string render_status(const ClusterFacts& facts, const PageOptions& options) {
   std::string out = headline(facts, options) + "\n" + members_of(facts, options);

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cli/facts.h"
-#include "cli/table.h"
+#include "cli/words.h"
 
 namespace quorate::cli {
 
@@ -13,13 +13,6 @@ struct PageOptions {
   bool wide = false;
   Paint paint{false};
 };
-
-// How it is, in a sentence, and how bad that is.
-struct Health {
-  Mark mark = Mark::kPlain;
-  std::string text;
-};
-[[nodiscard]] Health health_of(const op::ClusterView& cluster);
 
 // One screen about a cluster: health, members, waits, certificates, the latest events.
 [[nodiscard]] std::string render_status(const ClusterFacts& facts, const PageOptions& options);

@@ -31,7 +31,8 @@ Result<std::unique_ptr<HttpApi>> HttpApi::make(rt::Runtime runtime, ClusterConfi
   net::HttpClientOptions http;
   http.endpoint = api->config_.endpoint;
   if (http.endpoint.tls) {
-    TRY(http.tls, api->make_tls(api->identity_));
+    TRY(api->tls_, api->make_tls(api->identity_));
+    http.tls = api->tls_;
   }
   api->client_ = api->options_.make_client ? api->options_.make_client(runtime, std::move(http))
                                            : net::make_client(runtime, std::move(http));
@@ -84,7 +85,8 @@ bool HttpApi::reload() {
       options_.log.warn("cannot use the new API credentials", {{"error", context.error()}});
       return false;
     }
-    client_->replace_tls(std::move(*context));
+    tls_ = std::move(*context);
+    client_->replace_tls(tls_);
   }
   identity_ = std::move(*fresh);
   options_.log.info("the API credentials were rotated");
@@ -122,6 +124,17 @@ Task<Result<std::unique_ptr<net::ResponseStream>>> HttpApi::open(net::Request re
     stream = co_await client_->open(dress(request), deadline);
   if (!stream) suspect_ = true;
   co_return stream;
+}
+
+Task<Result<net::WebSocketClient::Opened>> HttpApi::open_websocket(
+    net::Request request, std::vector<std::string> protocols, rt::Deadline deadline) {
+  reload_if_due();
+  for (bool again = false;; again = true) {
+    net::WebSocketTarget target{config_.endpoint, tls_, dress(request), protocols};
+    auto opened = co_await net::WebSocketClient::open(runtime_, std::move(target), deadline);
+    if (!opened) suspect_ = true;
+    if (again || !opened || opened->answer.status != kUnauthorized || !reload()) co_return opened;
+  }
 }
 
 Task<void> HttpApi::close() { co_await client_->close(); }

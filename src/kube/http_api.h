@@ -8,6 +8,7 @@
 #include "kube/api.h"
 #include "kube/kubeconfig.h"
 #include "net/http_client.h"
+#include "net/websocket_client.h"
 
 namespace quorate::kube {
 
@@ -38,6 +39,10 @@ class HttpApi : public Api {
                                    std::size_t limit = 64 << 20) override;
   Task<Result<std::unique_ptr<net::ResponseStream>>> open(net::Request request,
                                                           rt::Deadline deadline) override;
+  // A WebSocket on a connection of its own, or the server's refusal, which may be any answer.
+  Task<Result<net::WebSocketClient::Opened>> open_websocket(net::Request request,
+                                                            std::vector<std::string> protocols,
+                                                            rt::Deadline deadline);
   // Before it goes.
   Task<void> close();
 
@@ -64,6 +69,7 @@ class HttpApi : public Api {
   ClusterConfig config_;
   HttpApiOptions options_;
   Identity identity_;
+  std::shared_ptr<net::TlsContext> tls_;  // made from it
   Monotonic read_at_{};
   bool suspect_ = false;  // the last connection failed: look at the files first
   std::unique_ptr<net::Client> client_;

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "net/connect.h"
 #include "net/tls_stream.h"
 
 namespace quorate::net {
@@ -127,15 +126,10 @@ void ClientPool::attempt_ended(Lane& lane, std::optional<Error> failure) {
 }
 
 Task<Result<std::unique_ptr<ByteStream>>> ClientPool::establish(rt::Deadline deadline) {
-  const Endpoint endpoint = options_.endpoint;
-  auto tls = options_.tls;
-  CO_TRY(auto socket, co_await connect(runtime_, endpoint.host, endpoint.port, deadline));
-  if (!endpoint.tls) co_return make_plain_stream(std::move(socket));
-  TlsTarget target;
-  target.server_name = endpoint.server_name.empty() ? endpoint.host : endpoint.server_name;
-  target.session_key = fmt::format("{} {}", endpoint.text(), target.server_name);
-  if (!options_.http2) target.alpn = {"http/1.1"};
-  co_return co_await tls_connect(std::move(socket), std::move(tls), std::move(target), deadline);
+  std::vector<std::string> alpn;
+  if (!options_.http2) alpn = {"http/1.1"};
+  co_return co_await open_stream(runtime_, options_.endpoint, options_.tls, std::move(alpn),
+                                 deadline);
 }
 
 Task<void> ClientPool::connect_lane(std::size_t index) {

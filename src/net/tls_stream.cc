@@ -1,5 +1,6 @@
 #include "net/tls_stream.h"
 
+#include <fmt/format.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 
 #include "base/check.h"
 #include "net/address.h"
+#include "net/connect.h"
 #include "net/tls_impl.h"
 #include "rt/group.h"
 
@@ -215,6 +217,19 @@ Task<Result<std::unique_ptr<ByteStream>>> tls_accept(std::unique_ptr<Socket> soc
   auto stream = std::make_unique<TlsStream>(std::move(socket), std::move(context));
   stream->be_server();
   return finish(std::move(stream), runtime, deadline);
+}
+
+Task<Result<std::unique_ptr<ByteStream>>> open_stream(rt::Runtime runtime, Endpoint endpoint,
+                                                      std::shared_ptr<TlsContext> tls,
+                                                      std::vector<std::string> alpn,
+                                                      rt::Deadline deadline) {
+  CO_TRY(auto socket, co_await connect(runtime, endpoint.host, endpoint.port, deadline));
+  if (!endpoint.tls) co_return make_plain_stream(std::move(socket));
+  TlsTarget target;
+  target.server_name = endpoint.server_name.empty() ? endpoint.host : endpoint.server_name;
+  target.session_key = fmt::format("{} {}", endpoint.text(), target.server_name);
+  target.alpn = std::move(alpn);
+  co_return co_await tls_connect(std::move(socket), std::move(tls), std::move(target), deadline);
 }
 
 }  // namespace quorate::net

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "net/byte_stream.h"
+#include "net/http.h"
 #include "net/tls.h"
 
 namespace quorate::net {
@@ -23,5 +24,13 @@ struct TlsTarget {
     rt::Deadline deadline);
 [[nodiscard]] Task<Result<std::unique_ptr<ByteStream>>> tls_accept(
     std::unique_ptr<Socket> socket, std::shared_ptr<TlsContext> context, rt::Deadline deadline);
+
+// A connection to the endpoint, secured if it says so; `tls` is required then. `alpn` as in
+// TlsTarget.
+[[nodiscard]] Task<Result<std::unique_ptr<ByteStream>>> open_stream(rt::Runtime runtime,
+                                                                    Endpoint endpoint,
+                                                                    std::shared_ptr<TlsContext> tls,
+                                                                    std::vector<std::string> alpn,
+                                                                    rt::Deadline deadline);
 
 }  // namespace quorate::net

@@ -1,6 +1,7 @@
 #include "sandbox/front.h"
 
 #include "apiserver/target.h"
+#include "base/constant_time.h"
 #include "base/strings.h"
 #include "json/document.h"
 
@@ -8,16 +9,6 @@ namespace quorate::sandbox {
 namespace {
 
 constexpr std::string_view kAdmin = "sandbox-admin";
-
-// In a time that does not tell how much of it is right.
-bool equal_in_constant_time(std::string_view a, std::string_view b) {
-  if (a.size() != b.size()) return false;
-  unsigned difference = 0;
-  for (std::size_t i = 0; i < a.size(); ++i)
-    difference |=
-        static_cast<unsigned char>(a[i]) ^ static_cast<unsigned>(static_cast<unsigned char>(b[i]));
-  return difference == 0;
-}
 
 net::Response refusal() {
   const json::Value status =

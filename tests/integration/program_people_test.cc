@@ -166,6 +166,8 @@ TEST_F(People, HaveTheirWordsCompleted) {
   EXPECT_EQ(offered("quorate st"), "status\n");
   EXPECT_EQ(offered("quorate scale --rep"), "--replicas\n");
   EXPECT_EQ(offered("quorate why -n " + ns_ + " d"), "db\n");
+  EXPECT_EQ(offered("quorate etcdctl -n " + ns_ + " d"), "db\n");
+  EXPECT_EQ(offered("quorate dashboard --all"), "--all-namespaces\n");
 }
 
 }  // namespace

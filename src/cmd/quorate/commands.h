@@ -25,6 +25,8 @@ void add_node(CLI::App& app, int& exit_code);
 void add_status(CLI::App& app, int& exit_code);
 void add_why(CLI::App& app, int& exit_code);
 void add_acts(CLI::App& app, int& exit_code);  // create, scale, pause, resume, ...
+void add_etcdctl(CLI::App& app, int& exit_code);
+void add_dashboard(CLI::App& app, int& exit_code);
 void add_sandbox(CLI::App& app, int& exit_code);
 void add_completion(CLI::App& app, int& exit_code);
 void add_version(CLI::App& app, int& exit_code);

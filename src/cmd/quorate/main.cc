@@ -39,6 +39,8 @@ int main(int argc, char** argv) {
   add_status(app, exit_code);
   add_why(app, exit_code);
   add_acts(app, exit_code);
+  add_etcdctl(app, exit_code);
+  add_dashboard(app, exit_code);
   add_sandbox(app, exit_code);
   add_operator(app, exit_code);
   add_fabric(app, exit_code);

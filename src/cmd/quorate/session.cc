@@ -18,7 +18,7 @@ Task<Result<void>> serve(rt::Loop& loop, const Whereabouts& where, const Work& w
   const auto ns = where.ns.empty() ? config.ns : where.ns;
   CO_TRY(auto api, kube::HttpApi::make(loop.runtime(), std::move(config), options));
   kube::Client client(loop.runtime(), *api, {.field_manager = "quorate-cli"});
-  Session session{loop.runtime(), client, ns};
+  Session session{loop.runtime(), client, ns, loop, *api};
   auto done = co_await work(session);
   co_await api->close();
   co_return done;

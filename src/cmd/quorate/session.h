@@ -22,7 +22,9 @@ void add_whereabouts(CLI::App& command, Whereabouts& flags);
 struct Session {
   rt::Runtime runtime;
   kube::Client& client;
-  std::string ns;  // by the flag, or the context's
+  std::string ns;      // by the flag, or the context's
+  rt::Loop& loop;      // for those that wait for signals
+  kube::HttpApi& api;  // for what a client does not do
 
   [[nodiscard]] ObjectKey key(const std::string& name) const { return {ns, name}; }
   [[nodiscard]] rt::Deadline soon() const { return runtime.in(std::chrono::seconds(20)); }
