@@ -146,7 +146,8 @@ regarding: {apiVersion: quorate.io/v1alpha1, kind: EtcdCluster, name: orders, na
                                story, "--address", start(), "--quorate", kQuorate, "--kubectl",
                                (support::part("kubectl-1.34.4") / "kubectl").string(),
                                "--kubeconfig", kube_->admin_kubeconfig().string(), "--screens",
-                               std::string(QUORATE_BINARY_DIR) + "/dashboard-screens"}},
+                               std::string(QUORATE_BINARY_DIR) + "/dashboard-screens"},
+                      .env = {{"HOME", folder_.path().string()}}},
                      120s);
     EXPECT_TRUE(told.ok()) << told.out << told.err;
   }
