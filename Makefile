@@ -12,9 +12,11 @@ help: ## this list
 bootstrap: ## install the Debian packages and the Go toolchain that are missing
 	@scripts/bootstrap
 
-.PHONY: demo
-demo: release parts-demo ## form a secured three-member etcd behind a real kube-apiserver, break it, see it return
+.PHONY: demo demo-stop
+demo: release parts-demo ## form a secured three-member etcd in a sandbox, break it in every way, see it return; leaves it running
 	@scripts/demo
+demo-stop: ## end the sandbox that `make demo` left, and remove its data
+	@scripts/demo --stop
 
 .PHONY: test
 test: bootstrap ## build with ASan and UBSan; run lint, unit, integration, TSan and fuzz stages
@@ -30,7 +32,7 @@ release: bootstrap ## what is shipped and measured (preset release): quorate and
 parts: bootstrap ## build all real parts: etcd 3.5 to 3.7, kube-apiserver and its companions, the gRPC interop server
 	@tests/parts/build all
 parts-demo: bootstrap
-	@tests/parts/build etcd-3.6.16 kube
+	@tests/parts/build etcd-3.6.16
 
 # ---- real Kubernetes (tests/rig/README.md): needs root. RIG=name for a second one beside the first. ----
 export QUORATE_RIG = $(or $(RIG),default)

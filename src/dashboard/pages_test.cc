@@ -44,6 +44,9 @@ class Recorder : public net::Responder {
     co_return Result<void>();
   }
   Task<Result<void>> finish(net::Headers) override { co_return Result<void>(); }
+  Task<Result<net::Upgraded>> upgrade(net::Headers) override {
+    co_return fail(Code::kInvalid, "a page is no place for that");
+  }
 
   std::string header(std::string_view name) const {
     return std::string(net::find_header(answer.headers, name).value_or("(none)"));
