@@ -51,6 +51,9 @@ class Reader : public net::Responder {
     co_return Result<void>();
   }
   Task<Result<void>> finish(net::Headers) override { co_return Result<void>(); }
+  Task<Result<net::Upgraded>> upgrade(net::Headers) override {
+    co_return fail(Code::kInvalid, "a page is no place for that");
+  }
 
   // What came since the last call.
   std::vector<json::Value> take() { return std::exchange(messages, {}); }
