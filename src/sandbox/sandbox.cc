@@ -104,7 +104,9 @@ class Parts {
                                                  {"h2", "http/1.1"}));
     CO_TRY(auto outside,
            net::make_server(runtime_, {.listen_fd = host_listener, .tls = tls, .log = log_}));
-    CO_TRY(auto inside, net::make_server(runtime_, {.tls = tls, .log = log_}));
+    // At the same address, so that the kubeconfig is good there, too.
+    CO_TRY(auto inside,
+           net::make_server(runtime_, {.port = outside->port(), .tls = tls, .log = log_}));
     CO_TRY(co_await write_file(options_.folder.kubeconfig(),
                                credentials_.kubeconfig(outside->port())));
     rt::TaskGroup servers(runtime_);
