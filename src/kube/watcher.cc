@@ -98,13 +98,35 @@ Task<Result<void>> Watcher::watch(WatchRequest request) {
   ++health_.watches;
   machine_.on_opened(runtime_.clock->now());
   succeeded();
-  const auto end = runtime_.in(lives);
+  heard_at_ = runtime_.clock->now();
+  Result<void> ended;
+  rt::TaskGroup following(runtime_);
+  following_ = &following;
+  following.spawn("read", follow(*stream, runtime_.in(lives), ended));
+  co_await following.join();
+  following_ = nullptr;
+  CO_TRY(co_await rt::check_cancelled());
+  co_return ended;
+}
+
+void Watcher::doubt(Monotonic since) {
+  if (following_ && heard_at_ < since) following_->cancel();
+}
+
+Task<void> Watcher::follow(net::ResponseStream& stream, rt::Deadline end, Result<void>& ended) {
+  ended = co_await read_events(stream, end);
+  if (!ended && ended.error() == Code::kCancelled)
+    ended = fail(Code::kUnavailable, "it is silent, though something must have come");
+}
+
+Task<Result<void>> Watcher::read_events(net::ResponseStream& stream, rt::Deadline end) {
   json::LineSplitter lines(kLineCeiling);
   for (;;) {
     const bool initial = machine_.state() == WatchMachine::State::kInitStream;
     const auto patience = initial ? end.sooner(runtime_.in(options_.initial_silence)) : end;
-    CO_TRY(auto piece, co_await stream->read(patience));
+    CO_TRY(auto piece, co_await stream.read(patience));
     if (!piece) break;
+    heard_at_ = runtime_.clock->now();
     auto taken = lines.push(*piece, [this](json::PaddedView line) { return events_.take(line); });
     CO_TRY(std::move(taken));
     health_.synced |= machine_.state() == WatchMachine::State::kWatching;

@@ -8,6 +8,7 @@
 #include "kube/watch_events.h"
 #include "kube/watch_machine.h"
 #include "kube/watch_sink.h"
+#include "rt/group.h"
 
 namespace quorate::kube {
 
@@ -36,6 +37,9 @@ class Watcher {
 
   // Until cancelled.
   Task<void> run();
+  // Something has happened since then that this watch should have told. If it has told nothing at
+  // all, it is taken for dead, and opened anew: the time after which silence alone says so is long.
+  void doubt(Monotonic since);
 
   struct Health {
     bool synced = false;         // InitDone was told at least once
@@ -53,6 +57,8 @@ class Watcher {
   Task<Result<void>> list(WatchMachine::ListPage page);
   Task<Result<void>> probe();
   Task<Result<void>> watch(WatchRequest request);
+  Task<void> follow(net::ResponseStream& stream, rt::Deadline end, Result<void>& ended);
+  Task<Result<void>> read_events(net::ResponseStream& stream, rt::Deadline end);
   void succeeded();
   void failed(const Error& error);
 
@@ -64,6 +70,8 @@ class Watcher {
   WatchMachine machine_;
   WatchEvents events_;
   Health health_;
+  rt::TaskGroup* following_ = nullptr;  // the fiber that reads, while a watch is open
+  Monotonic heard_at_{};
 };
 
 }  // namespace quorate::kube

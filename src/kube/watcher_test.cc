@@ -141,6 +141,27 @@ TEST_P(WatcherTest, NoticesAStreamThatIsSilentForTooLong) {
   EXPECT_EQ(watcher.health().lists, 1u);
 }
 
+TEST_P(WatcherTest, OpensASilentStreamAnewOnceItIsDoubted) {
+  start_and_sync();
+  const auto watches = watcher.health().watches;
+  watcher.doubt(world.here.clock->now());
+  world.server.put(kMaps, "n", "heard");
+  world.loop.run_for(1s);
+  const auto since = world.here.clock->now();
+  watcher.doubt(since - 2s);
+  world.loop.run_for(1s);
+  EXPECT_EQ(watcher.health().watches, watches + 1) << "it had told something since the second time";
+
+  world.server.silence_streams();
+  world.server.put(kMaps, "n", "unheard");
+  world.loop.run_for(10s);
+  EXPECT_EQ(watcher.health().watches, watches + 1);
+  watcher.doubt(since);
+  world.loop.run_for(10s);
+  expect_truth();
+  EXPECT_EQ(watcher.health().lists, 1u) << "it goes on where it was";
+}
+
 TEST_P(WatcherTest, SaysWhatKeepsItAndGoesOnWhenItCan) {
   world.server.oracle = [](const net::Request&) {
     return FakeServer::Fate{.instead = status_answer(403, "Forbidden", "no list for you")};

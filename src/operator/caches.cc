@@ -36,7 +36,8 @@ Caches::Caches(rt::Runtime runtime, kube::Client& client, Watched what, Log log)
       pods(runtime, store_options(log)),
       services(runtime, store_options(log)),
       budgets(runtime, store_options(log)),
-      secrets(runtime, store_options(log)) {
+      secrets(runtime, store_options(log)),
+      runtime_(runtime) {
   struct Row {
     kube::Resource resource;
     kube::StoreBase* store;
@@ -82,7 +83,15 @@ Task<Result<void>> Caches::wait_until_synced(rt::Deadline deadline) {
 
 Task<Result<void>> Caches::wait_until_caught_up(
     std::vector<std::pair<kube::StoreBase*, ObjectKey>> written, rt::Deadline deadline) {
-  for (auto& [store, key] : written) CO_TRY(co_await store->wait_until_caught_up(key, deadline));
+  for (auto& [store, key] : written) {
+    const auto since = runtime_.clock->now();
+    auto shown = co_await store->wait_until_caught_up(key, deadline);
+    if (shown) continue;
+    if (shown.error() == Code::kTimeout)
+      for (auto& watch : watches_)
+        if (watch.store == store) watch.watcher->doubt(since);
+    co_return shown;
+  }
   co_return Result<void>();
 }
 

@@ -48,7 +48,8 @@ class Caches {
   // Every store has its first list.
   [[nodiscard]] bool synced() const;
   Task<Result<void>> wait_until_synced(rt::Deadline deadline);
-  // Every store shows our own last writes to objects of this cluster.
+  // Every store shows our own last writes to objects of this cluster. A watch that does not show
+  // one by the deadline, and nothing else either, is opened anew.
   Task<Result<void>> wait_until_caught_up(
       std::vector<std::pair<kube::StoreBase*, ObjectKey>> written, rt::Deadline deadline);
 
@@ -70,6 +71,7 @@ class Caches {
     kube::StoreBase* store;
     std::unique_ptr<kube::Watcher> watcher;
   };
+  rt::Runtime runtime_;
   std::vector<Watch> watches_;
 };
 
