@@ -31,6 +31,7 @@ std::string joined(std::vector<std::pair<std::string, std::string>> by_key) {
   std::stable_sort(by_key.begin(), by_key.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<std::string> texts;
+  texts.reserve(by_key.size());
   for (auto& [key, text] : by_key) texts.push_back(std::move(text));
   return or_else(join(texts, ","), "<none>");
 }

@@ -41,7 +41,7 @@ struct Restarts {
 };
 
 std::string how_it_ended(const json::Value& container) {
-  const auto reason = text_of(container, "/state/terminated/reason");
+  auto reason = text_of(container, "/state/terminated/reason");
   if (!reason.empty()) return reason;
   const auto signal = number_of(container, "/state/terminated/signal");
   return signal ? fmt::format("Signal:{}", signal)
