@@ -88,5 +88,16 @@ TEST(Figures, TellHowFarAMemberIsBehindByItsOrderOfMagnitude) {
   EXPECT_EQ(lag(1'000'000), 0);
 }
 
+// Who was away still names whom it followed before.
+TEST(Leader, IsWhomMostFollow) {
+  auto world = formed(3);
+  world.answer();
+  for (std::size_t i = 0; i < 3; ++i)
+    world.seen.answers[i].leader = World::member_id(Ordinal(i == 0 ? 1 : 2));
+  EXPECT_EQ(world.decide().status->leader, "c-2");
+  world.silence();
+  EXPECT_EQ(world.decide().status->leader, std::nullopt);
+}
+
 }  // namespace
 }  // namespace quorate::plan

@@ -41,14 +41,23 @@ std::vector<api::ClusterMemberStatus> make_members(const Situation& now) {
   return out;
 }
 
-// The member whom most of those that answer follow; they agree, but for the moment of an election.
+// The member whom most of those that answer follow. They agree, but for the moment of an election,
+// and for who was away and has not heard of it yet.
 std::optional<std::string> find_leader(const Situation& now) {
-  for (const auto* witness : now.current()) {
-    if (!now.verified(*witness)) continue;
-    for (const auto* member : now.current())
-      if (member->identity.member_id == witness->answer->leader) return member->name;
+  const auto all = now.current();
+  const Member* leader = nullptr;
+  std::ptrdiff_t most = 0;
+  for (const auto* member : all) {
+    const auto followers = std::count_if(all.begin(), all.end(), [&](const Member* witness) {
+      return now.verified(*witness) && witness->answer->leader &&
+             witness->answer->leader == member->identity.member_id;
+    });
+    if (followers <= most) continue;
+    most = followers;
+    leader = member;
   }
-  return std::nullopt;
+  if (!leader) return std::nullopt;
+  return leader->name;
 }
 
 std::optional<api::EtcdVersion> lowest_version(

@@ -68,12 +68,18 @@ void Member::start() {
   world_.touch();
 }
 
+// What only a leader says. Who has led asks for votes like anybody else.
+static bool is_word_of_leader(const Message& message) {
+  return message.type == Message::Type::kAppend || message.type == Message::Type::kHeartbeat ||
+         message.type == Message::Type::kSnapshot;
+}
+
 void Member::receive(const Message& message) {
   if (dir_.state.membership.was_removed(message.from)) return;
   if (message.to != id()) return;
   raft_.step(message);
   // Whoever hears from a leader once, without hearing it for good, waits a whole time-out again.
-  if (silent_since_ && raft_.leader() == message.from) {
+  if (silent_since_ && raft_.leader() == message.from && is_word_of_leader(message)) {
     silent_since_ = now();
     cancel(election_timer_);
     rearm_election();

@@ -125,7 +125,8 @@ class Run {
     else
       explain_wait();
     if (is_over()) return;
-    for (const auto& name : trial_.scenario->hopeless) must_say_why(name);
+    for (const auto& name : trial_.scenario->hopeless)
+      if (!world_.converged(name)) must_say_why(name);  // else nothing that was known of is lost
     checker_->at_calm();
     compare_counts();
   }
