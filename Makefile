@@ -37,7 +37,7 @@ parts-demo: bootstrap
 # ---- real Kubernetes (tests/rig/README.md): needs root. RIG=name for a second one beside the first. ----
 export QUORATE_RIG = $(or $(RIG),default)
 NODES ?= 3
-.PHONY: image kube-up kube-down kube-shell test-kube bench-kube
+.PHONY: image kube-up kube-down kube-shell test-kube test-sandbox bench-kube
 image: release ## the container image, build/image/quorate.tar, without pulling anything
 	@scripts/image
 kube-up: bootstrap-kube parts-kube ## start a real Kubernetes of NODES nodes (default 3) on this machine
@@ -50,7 +50,11 @@ test-kube: bootstrap-kube parts-kube release ## end-to-end tests on a real Kuber
 	@scripts/test-kube $(ARGS)
 bench-kube: bootstrap-kube parts-kube release ## Quorate on a real Kubernetes beside other operators (bench/kube)
 	@scripts/bench-kube $(ARGS)
-.PHONY: bootstrap-kube parts-kube
+test-sandbox: bootstrap parts-sandbox release ## the same end-to-end tests in a sandbox, those that need no real kubelet; ARGS="-k scale"
+	@scripts/test-sandbox $(ARGS)
+.PHONY: bootstrap-kube parts-kube parts-sandbox
+parts-sandbox: bootstrap
+	@tests/parts/build etcd-3.6.16 kubectl
 bootstrap-kube: bootstrap
 	@scripts/bootstrap --kube
 parts-kube: bootstrap

@@ -45,6 +45,7 @@ def test_node_of_the_leading_operator_is_lost(cluster, rig):
     assert leading(kube) != leader
 
 
+@pytest.mark.kube_only
 @pytest.mark.parametrize("phase", ["forming", "learning", "shrinking", "rolling"])
 def test_killed_in_every_phase(cluster, phase):
     """Both replicas are killed when the phase is seen to have begun; the next ones find the way from what is there."""
