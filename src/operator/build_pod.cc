@@ -87,8 +87,8 @@ json::Value port(std::string_view name, int number) {
 void add_probes(json::Object& container, const plan::PodShape& shape) {
   json::Object tcp{{"tcpSocket", json::Object{{"port", api::kMetricsPort}}}};
   auto startup = tcp;
-  startup["periodSeconds"] = 2;
-  startup["failureThreshold"] = 300;
+  startup["periodSeconds"] = 1;
+  startup["failureThreshold"] = 600;
   container["startupProbe"] = std::move(startup);
   auto liveness = tcp;
   liveness["periodSeconds"] = 10;
