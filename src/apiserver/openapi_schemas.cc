@@ -102,26 +102,6 @@ std::string_view special_name(const Schema& schema) {
   return "";
 }
 
-std::string_view type_name(Type type) {
-  switch (type) {
-    case Type::kObject:
-      return "object";
-    case Type::kArray:
-      return "array";
-    case Type::kString:
-      return "string";
-    case Type::kInteger:
-      return "integer";
-    case Type::kNumber:
-      return "number";
-    case Type::kBoolean:
-      return "boolean";
-    case Type::kAny:
-      break;
-  }
-  return "";
-}
-
 // That of a type's own schema, which a field of it need not repeat.
 Topology usual_topology(const Schema& schema) {
   const auto name = cut(schema.name, "v1.");
@@ -300,7 +280,7 @@ json::Value Components::describe(const Schema& schema) {
 json::Value Components::describe_bare(const Schema& schema) {
   if (const auto name = special_name(schema); !name.empty()) return of_type(name);
   if (schema.struct_type) return of_struct(schema);
-  json::Object out{{"type", type_name(schema.type)}};
+  json::Object out{{"type", type_text(schema.type)}};
   if (schema.special == Special::kBytes) out["format"] = "byte";
   if (!schema.format.empty()) out["format"] = schema.format;
   if (schema.items) out["items"] = describe_bare(*schema.items);

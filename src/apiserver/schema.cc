@@ -232,4 +232,24 @@ json::MergeSchema make_merge_schema(const Schema& schema) {
   return json::MergeSchema(std::move(rules));
 }
 
+std::string_view type_text(Schema::Type type) {
+  switch (type) {
+    case Schema::Type::kAny:
+      return "";
+    case Schema::Type::kObject:
+      return "object";
+    case Schema::Type::kArray:
+      return "array";
+    case Schema::Type::kString:
+      return "string";
+    case Schema::Type::kInteger:
+      return "integer";
+    case Schema::Type::kNumber:
+      return "number";
+    case Schema::Type::kBoolean:
+      return "boolean";
+  }
+  return "";
+}
+
 }  // namespace quorate::apiserver

@@ -113,4 +113,7 @@ void apply_schema_defaults(json::Value& value, const Schema& schema);
 // The rules of strategic merge patches of a built-in kind.
 [[nodiscard]] json::MergeSchema make_merge_schema(const Schema& schema);
 
+// As schemas write it: object, integer; empty for any.
+[[nodiscard]] std::string_view type_text(Schema::Type type);
+
 }  // namespace quorate::apiserver

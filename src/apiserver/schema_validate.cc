@@ -50,26 +50,6 @@ std::string_view type_name(const json::Value& value) {
   return "null";
 }
 
-std::string_view type_text(Type type) {
-  switch (type) {
-    case Type::kAny:
-      return "";
-    case Type::kObject:
-      return "object";
-    case Type::kArray:
-      return "array";
-    case Type::kString:
-      return "string";
-    case Type::kInteger:
-      return "integer";
-    case Type::kNumber:
-      return "number";
-    case Type::kBoolean:
-      return "boolean";
-  }
-  return "";
-}
-
 bool is_base64(std::string_view text) {
   if (text.size() % 4 != 0) return false;
   const auto padding = text.ends_with("==") ? 2U : text.ends_with("=") ? 1U : 0U;
