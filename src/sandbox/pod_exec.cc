@@ -16,6 +16,7 @@ namespace quorate::sandbox {
 namespace {
 
 using namespace std::chrono_literals;
+using kube::ExecChannel;
 
 constexpr std::string_view kProtocols[] = {"v5.channel.k8s.io"};
 constexpr std::size_t kPiece = 32 << 10;
@@ -23,17 +24,7 @@ constexpr Duration kStartTimeout = 10s;
 constexpr Duration kWriteTimeout = 60s;  // of a client that does not read
 constexpr Duration kLastOutput = 1s;     // to be read after the end
 constexpr Duration kGoodbye = 1s;
-
-// A message is a byte that names its channel, then what is said on it.
-constexpr char kInput = 0;
-constexpr char kOutput = 1;
-constexpr char kErrors = 2;
-constexpr char kStatus = 3;
-constexpr char kEndOf = '\xff';  // followed by the channel that is over
-
-std::string message(char channel, std::string_view text) {
-  return std::string(1, channel).append(text);
-}
+constexpr std::string_view kInputIsOver("\0", 1);  // what a close names: the channel of the input
 
 // How it ended, as the API says it.
 std::string render_end(const Result<rt::Exit>& end) {
@@ -170,8 +161,10 @@ Task<Result<rt::Exit>> PodExec::converse(net::WebSocketServer& socket, rt::Child
                                          ExecStreams& streams) {
   rt::TaskGroup outputs(runtime_);
   rt::TaskGroup inputs(runtime_);
-  if (streams.output) outputs.spawn("output", pass_output(socket, kOutput, *streams.output));
-  if (streams.errors) outputs.spawn("errors", pass_output(socket, kErrors, *streams.errors));
+  if (streams.output)
+    outputs.spawn("output", pass_output(socket, ExecChannel::kOutput, *streams.output));
+  if (streams.errors)
+    outputs.spawn("errors", pass_output(socket, ExecChannel::kErrors, *streams.errors));
   inputs.spawn("input", pass_input(socket, std::move(streams.input), child));
   auto end = co_await child.wait(rt::Deadline::never());
   // Something that it has left behind may hold its output open for ever.
@@ -183,12 +176,14 @@ Task<Result<rt::Exit>> PodExec::converse(net::WebSocketServer& socket, rt::Child
   co_return end;
 }
 
-Task<void> PodExec::pass_output(net::WebSocketServer& socket, char channel, net::Socket& pipe) {
+Task<void> PodExec::pass_output(net::WebSocketServer& socket, ExecChannel channel,
+                                net::Socket& pipe) {
   for (;;) {
     const auto piece = co_await node::read_some(pipe, kPiece, rt::Deadline::never());
     if (!piece || piece->empty()) co_return;
     auto sent = co_await socket.write(net::WebSocketMessage::Kind::kBinary,
-                                      message(channel, *piece), runtime_.in(kWriteTimeout));
+                                      kube::render_exec_message(channel, *piece),
+                                      runtime_.in(kWriteTimeout));
     if (!sent) co_return;
   }
 }
@@ -200,10 +195,12 @@ Task<void> PodExec::pass_input(net::WebSocketServer& socket, std::unique_ptr<net
     auto said = co_await socket.read(rt::Deadline::never());
     if (!said && said.error() == Code::kCancelled) co_return;
     if (!said || !*said) break;
-    const auto& text = (*said)->data;
-    if (text.size() == 2 && text[0] == kEndOf && text[1] == kInput) pipe.reset();
-    if (text.empty() || text[0] != kInput || !pipe) continue;
-    auto written = co_await node::write_fully(*pipe, text.substr(1), rt::Deadline::never());
+    auto message = kube::parse_exec_message((*said)->data);
+    if (!message) continue;
+    if (message->channel == ExecChannel::kClose && message->data == kInputIsOver) pipe.reset();
+    if (message->channel != ExecChannel::kInput || !pipe) continue;
+    auto written =
+        co_await node::write_fully(*pipe, std::move(message->data), rt::Deadline::never());
     if (!written && written.error() == Code::kCancelled) co_return;
     if (!written) pipe.reset();  // it does not want more
   }
@@ -212,8 +209,8 @@ Task<void> PodExec::pass_input(net::WebSocketServer& socket, std::unique_ptr<net
 
 Task<Result<void>> PodExec::say_end(net::WebSocketServer& socket, std::string status) {
   const auto deadline = runtime_.in(kGoodbye);
-  CO_TRY(co_await socket.write(net::WebSocketMessage::Kind::kBinary, message(kStatus, status),
-                               deadline));
+  CO_TRY(co_await socket.write(net::WebSocketMessage::Kind::kBinary,
+                               kube::render_exec_message(ExecChannel::kStatus, status), deadline));
   CO_TRY(co_await socket.close({}, deadline));
   // Closing a connection with unread bytes would throw our last words away.
   for (;;) {

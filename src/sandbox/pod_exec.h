@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "apiserver/server.h"
+#include "kube/exec.h"
 #include "net/websocket_server.h"
 #include "node/nodes.h"
 #include "sandbox/annex.h"
@@ -35,7 +36,8 @@ class PodExec final : public Annex {
                              ExecStreams& streams);
   Task<Result<rt::Exit>> converse(net::WebSocketServer& socket, rt::Child& child,
                                   ExecStreams& streams);
-  Task<void> pass_output(net::WebSocketServer& socket, char channel, net::Socket& pipe);
+  Task<void> pass_output(net::WebSocketServer& socket, kube::ExecChannel channel,
+                         net::Socket& pipe);
   Task<void> pass_input(net::WebSocketServer& socket, std::unique_ptr<net::Socket> pipe,
                         rt::Child& child);
   Task<Result<void>> say_end(net::WebSocketServer& socket, std::string status);
