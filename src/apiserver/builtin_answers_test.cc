@@ -142,7 +142,7 @@ class Steps {
     const std::string kind(json::text_or(out.object, "/kind", ""));
     const std::string api_version(json::text_or(out.object, "/apiVersion", ""));
     const auto version = api_version.substr(api_version.find('/') + 1);
-    auto decoded = rules.decode(out.object);
+    auto decoded = rules.decode(out.object, nullptr);
     auto why = decoded.error;
     if (why.empty() && strict && !decoded.strict.empty()) why = strict_error(decoded.strict);
     if (!why.empty()) out.refused = Refused{400, undecodable(kind, version, why), {}};

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -71,21 +72,37 @@ bool is_micro_time(std::string_view text) {
          (text[kZone] == 'Z' || text[kZone] == '+' || text[kZone] == '-');
 }
 
+// Equal, and written in the same order: cheaper to see than equality.
+bool same(const json::Value& a, const json::Value& b) {
+  if (a.kind() != b.kind()) return false;
+  if (const auto* array = a.if_array())
+    return std::equal(array->begin(), array->end(), b.get_array().begin(), b.get_array().end(),
+                      same);
+  if (const auto* object = a.if_object())
+    return std::equal(object->begin(), object->end(), b.get_object().begin(), b.get_object().end(),
+                      [](const auto& one, const auto& other) {
+                        return one.key() == other.key() && same(one.value(), other.value());
+                      });
+  return a == b;
+}
+
 class Decoder {
  public:
   TypedDecoding out;
 
-  // What Go holds after reading `value`, or its zero value for nullptr and null.
-  json::Value read(const json::Value* value, const Schema& schema) {
+  // What Go holds after reading `value`, or its zero value for nullptr and null. `value` is used
+  // up.
+  json::Value read(json::Value* value, const Schema& schema, const json::Value* known = nullptr) {
     if (value && value->is_null()) value = nullptr;
-    if (schema.struct_type) return read_struct(value, schema);
+    if (value && known && same(*value, *known)) return std::move(*value);
+    if (schema.struct_type) return read_struct(value, schema, known);
     if (schema.special != Special::kNone) return read_special(value, schema);
     if (schema.int_or_string) return read_int_or_string(value, schema);
     switch (schema.type) {
       case Type::kArray:
-        return read_array(value, schema);
+        return read_array(value, schema, known);
       case Type::kObject:
-        return read_map(value, schema);
+        return read_map(value, schema, known);
       case Type::kString:
         return read_scalar(value, schema, "");
       case Type::kBoolean:
@@ -93,7 +110,7 @@ class Decoder {
       case Type::kInteger:
         return read_integer(value, schema);
       default:
-        return value ? *value : json::Value();
+        return value ? std::move(*value) : json::Value();
     }
   }
 
@@ -111,38 +128,47 @@ class Decoder {
     if (out.error.empty()) out.error = std::move(text);
   }
 
-  json::Value read_struct(const json::Value* value, const Schema& schema) {
-    const auto* object = value ? value->if_object() : nullptr;
+  json::Value read_struct(json::Value* value, const Schema& schema, const json::Value* known) {
+    auto* object = value ? value->if_object() : nullptr;
     if (value && !object) wrong(*value, schema.name);
-    const auto outer = std::exchange(struct_, schema.name.substr(schema.name.find('.') + 1));
-    json::Object seen;
+    const auto outer =
+        std::exchange(struct_, std::string_view(schema.name).substr(schema.name.find('.') + 1));
     if (object)
-      for (const auto& [key, inner] : *object) read_field(key, inner, schema, seen);
+      for (auto& [key, inner] : *object) read_field(key, inner, schema, member(known, key));
     json::Object written;
-    for (const auto& name : schema.order) write_field(name, schema, seen, written);
+    written.reserve(object ? object->size() : 0);
+    for (const auto& name : schema.order)
+      write_field(name, *schema.find(name), object ? object->if_contains(name) : nullptr, written);
     struct_ = outer;
     return written;
   }
 
-  void read_field(std::string_view key, const json::Value& inner, const Schema& schema,
-                  json::Object& seen) {
+  static const json::Value* member(const json::Value* known, std::string_view key) {
+    const auto* object = known ? known->if_object() : nullptr;
+    return object ? object->if_contains(key) : nullptr;
+  }
+
+  // Reads a field where it stands.
+  void read_field(std::string_view key, json::Value& inner, const Schema& schema,
+                  const json::Value* known) {
     const Property* property = schema.find(key);
     const auto size = path_.size();
-    path_ += path_.empty() ? std::string(key) : "." + std::string(key);
+    if (size) path_ += '.';
+    path_ += key;
     if (!property) {
       out.unknown.push_back(path_);
     } else if (!inner.is_null()) {
-      go_path_.emplace_back(key);
-      seen[key] = read(&inner, *property->schema);
+      go_path_.push_back(key);
+      inner = read(&inner, *property->schema, known);
       go_path_.pop_back();
     }
     path_.resize(size);
   }
 
-  void write_field(const std::string& name, const Schema& schema, json::Object& seen,
+  // `value`: as it was read; null and nullptr were not set.
+  void write_field(const std::string& name, const Property& property, json::Value* value,
                    json::Object& written) {
-    const Property& property = *schema.find(name);
-    json::Value* value = seen.if_contains(name);
+    if (value && value->is_null()) value = nullptr;
     if (property.pointer) {
       if (value)
         written[name] = std::move(*value);
@@ -165,36 +191,39 @@ class Decoder {
     return read(nullptr, schema);
   }
 
-  json::Value read_array(const json::Value* value, const Schema& schema) {
-    json::Array written;
-    const auto* array = value ? value->if_array() : nullptr;
+  json::Value read_array(json::Value* value, const Schema& schema, const json::Value* known) {
+    auto* array = value ? value->if_array() : nullptr;
     if (value && !array) wrong(*value, schema.name);
-    for (std::size_t i = 0; array && i < array->size(); ++i) {
+    if (!array) return json::Array();
+    const auto* before = known ? known->if_array() : nullptr;
+    for (std::size_t i = 0; i < array->size(); ++i) {
       const auto size = path_.size();
       path_ += fmt::format("[{}]", i);
-      written.push_back(read(&(*array)[i], *schema.items));
+      auto& element = (*array)[i];
+      element =
+          read(&element, *schema.items, before && i < before->size() ? &(*before)[i] : nullptr);
       path_.resize(size);
     }
-    return written;
+    return std::move(*array);
   }
 
-  json::Value read_map(const json::Value* value, const Schema& schema) {
-    json::Object written;
-    const auto* object = value ? value->if_object() : nullptr;
+  json::Value read_map(json::Value* value, const Schema& schema, const json::Value* known) {
+    auto* object = value ? value->if_object() : nullptr;
     if (value && !object) wrong(*value, schema.name);
-    if (!object) return written;
-    for (const auto& [key, inner] : *object) {
+    if (!object) return json::Object();
+    for (auto& [key, inner] : *object) {
       const auto size = path_.size();
-      path_ += "." + std::string(key);
-      written[key] = read(&inner, *schema.additional_properties);
+      path_ += '.';
+      path_ += std::string_view(key);
+      inner = read(&inner, *schema.additional_properties, member(known, key));
       path_.resize(size);
     }
-    return written;
+    return std::move(*object);
   }
 
-  json::Value read_scalar(const json::Value* value, const Schema& schema, json::Value zero) {
+  json::Value read_scalar(json::Value* value, const Schema& schema, json::Value zero) {
     if (!value) return zero;
-    if (value->kind() == zero.kind()) return *value;
+    if (value->kind() == zero.kind()) return std::move(*value);
     wrong(*value, schema.name);
     return zero;
   }
@@ -216,16 +245,16 @@ class Decoder {
     return 0;
   }
 
-  json::Value read_int_or_string(const json::Value* value, const Schema&) {
+  json::Value read_int_or_string(json::Value* value, const Schema&) {
     if (!value) return 0;
-    if (value->is_string()) return *value;
+    if (value->is_string()) return std::move(*value);
     Schema number;
     number.format = "int32";
     number.name = "int32";
     return read_integer(value, number);
   }
 
-  json::Value read_special(const json::Value* value, const Schema& schema) {
+  json::Value read_special(json::Value* value, const Schema& schema) {
     switch (schema.special) {
       case Special::kQuantity:
         return read_quantity(value);
@@ -235,7 +264,7 @@ class Decoder {
       case Special::kBytes:
         return read_bytes(value, schema);
       default:
-        return value ? *value : json::Value();
+        return value ? std::move(*value) : json::Value();
     }
   }
 
@@ -280,7 +309,7 @@ class Decoder {
                          quoted(layout), quoted(rest), quoted(part)));
   }
 
-  json::Value read_bytes(const json::Value* value, const Schema& schema) {
+  json::Value read_bytes(json::Value* value, const Schema& schema) {
     if (!value) return "";
     if (!value->is_string()) {
       wrong(*value, schema.name);
@@ -290,19 +319,19 @@ class Decoder {
       complain(fmt::format("illegal base64 data at input byte {}", *mistake));
       return "";
     }
-    return *value;
+    return std::move(*value);
   }
 
-  std::string path_;                  // spec.containers[0].name
-  std::vector<std::string> go_path_;  // spec, containers, name
-  std::string struct_;                // the innermost: Container
+  std::string path_;                       // spec.containers[0].name
+  std::vector<std::string_view> go_path_;  // spec, containers, name
+  std::string_view struct_;                // the innermost: Container
 };
 
 }  // namespace
 
-TypedDecoding decode_typed(json::Value& value, const Schema& schema) {
+TypedDecoding decode_typed(json::Value& value, const Schema& schema, const json::Value* known) {
   Decoder decoder;
-  value = decoder.read(&value, schema);
+  value = decoder.read(&value, schema, known);
   return std::move(decoder.out);
 }
 

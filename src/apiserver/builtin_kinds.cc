@@ -31,8 +31,8 @@ class BuiltinRules : public KindRules {
   const Schema& schema() const override { return *schema_; }
   bool is_custom() const override { return false; }
 
-  Decoded decode(json::Value& object) const override {
-    auto read = decode_typed(object, *schema_);
+  Decoded decode(json::Value& object, const json::Value* known) const override {
+    auto read = decode_typed(object, *schema_, known);
     Decoded out{std::move(read.error), {}};
     for (const auto& path : read.unknown) out.strict.push_back("unknown field " + quoted(path));
     if (out.error.empty() && kind_.set_defaults) kind_.set_defaults(object.as_object());

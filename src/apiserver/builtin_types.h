@@ -20,11 +20,13 @@ namespace quorate::apiserver {
 [[nodiscard]] json::Value make_zero(const Schema& schema);
 
 // Reads what was sent as Go would, and writes it again: fields in the order of declaration, zero
-// values left out or put in, quantities and times in canonical form.
+// values left out or put in, quantities and times in canonical form. `known`: something that was
+// read before; parts that are the same need not be read again.
 struct TypedDecoding {
   std::string error;                 // json: cannot unmarshal ...; empty if it could be read
   std::vector<std::string> unknown;  // paths, in the order of the document: spec.x
 };
-TypedDecoding decode_typed(json::Value& value, const Schema& schema);
+TypedDecoding decode_typed(json::Value& value, const Schema& schema,
+                           const json::Value* known = nullptr);
 
 }  // namespace quorate::apiserver

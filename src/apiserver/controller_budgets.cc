@@ -44,11 +44,11 @@ void BudgetController::mark_budgets_of(const std::string& ns, const json::Value&
       mark({kinds().disruption_budgets, key});
 }
 
-std::int64_t BudgetController::wanted(const std::vector<json::Value>& pods, const std::string& ns) {
+std::int64_t BudgetController::wanted(const std::vector<Decoded>& pods, const std::string& ns) {
   std::int64_t total = 0;
   std::set<std::string> seen;
   for (const auto& pod : pods) {
-    const auto owners = json::array_at(pod, "/metadata/ownerReferences");
+    const auto owners = json::array_at(*pod, "/metadata/ownerReferences");
     for (const auto& owner : owners ? **owners : json::Array{}) {
       if (!json::flag_at(owner, "/controller").value_or(false)) continue;
       if (!seen.insert(std::string(json::text_or(owner, "/uid", ""))).second) continue;
@@ -64,11 +64,11 @@ std::int64_t BudgetController::wanted(const std::vector<json::Value>& pods, cons
 
 BudgetController::Count BudgetController::count(const json::Value& budget, const std::string& ns,
                                                 const json::Object& disrupted) {
-  std::vector<json::Value> pods;
+  std::vector<Decoded> pods;
   for (const auto& [key, record] : objects(*kinds().pods)) {
     if (key.ns != ns) continue;
-    auto pod = record->value();
-    if (selects(budget, "/spec/selector", pod)) pods.push_back(std::move(pod));
+    auto pod = record->decoded();
+    if (selects(budget, "/spec/selector", *pod)) pods.push_back(std::move(pod));
   }
   Count out;
   out.expected = static_cast<std::int64_t>(pods.size());
@@ -80,7 +80,8 @@ BudgetController::Count BudgetController::count(const json::Value& budget, const
   else if (least)
     out.desired = scaled(*least, out.expected);
   for (const auto& pod : pods)
-    if (is_pod_ready(pod) && !is_deleting(pod) && !disrupted.contains(name_of(pod))) ++out.healthy;
+    if (is_pod_ready(*pod) && !is_deleting(*pod) && !disrupted.contains(name_of(*pod)))
+      ++out.healthy;
   return out;
 }
 

@@ -19,7 +19,7 @@ class BudgetController : public Controller {
   };
   Count count(const json::Value& budget, const std::string& ns, const json::Object& disrupted);
   // How many Pods there should be, by those who control them.
-  std::int64_t wanted(const std::vector<json::Value>& pods, const std::string& ns);
+  std::int64_t wanted(const std::vector<Decoded>& pods, const std::string& ns);
   // Evictions that were granted and have not shown yet; those too old are forgotten.
   json::Object disrupted_pods(const json::Value& budget, const WorkKey& work);
 };

@@ -143,7 +143,7 @@ void JobController::create_pod(const json::Value& job, const WorkKey& work) {
   fields["ownerReferences"] = json::Array{make_controller_reference(job)};
   auto made = verbs().create(*kinds().pods, work.key.ns, std::move(pod), as_writer());
   if (made)
-    tell(job, "Normal", "SuccessfulCreate", fmt::format("Created pod: {}", name_of(made->object)));
+    tell(job, "Normal", "SuccessfulCreate", fmt::format("Created pod: {}", name_of(*made->object)));
   else
     tell(job, "Warning", "FailedCreate", fmt::format("Error creating: {}", made.error().message));
 }

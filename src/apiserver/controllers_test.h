@@ -46,7 +46,7 @@ class ControllersTest : public testing::Test {
   json::Value create(const Kind& kind, const std::string& in, json::Value object) {
     auto made = verbs_.create(kind, in, std::move(object));
     EXPECT_TRUE(made) << made.error().message;
-    return made ? made->object : json::Value(json::Object{});
+    return made ? *made->object : json::Value(json::Object{});
   }
   bool there(const Kind& kind, const std::string& in, const std::string& name) {
     return storage_.find(kind, {in, name}) != nullptr;

@@ -49,26 +49,25 @@ Writer Verbs::writer(const Kind& kind, const WriteOptions& options) const {
           .now = runtime_.clock->wall()};
 }
 
-Outcome<json::Value> Verbs::get(const Kind& kind, const ObjectKey& key) const {
+Outcome<Decoded> Verbs::get(const Kind& kind, const ObjectKey& key) const {
   const auto record = storage_.find(kind, key);
   if (!record) return fail(not_found(kind.resource(), key.name));
-  return to_view(kind, record->value());
+  return view_of(kind, *record);
 }
 
 // What the object says that it is. Built-in kinds may leave it out.
 Outcome<void> Verbs::check_type(const Kind& kind, const json::Value& object) const {
-  const auto text = json::render(object);
   const auto unrecognized = [&](std::string_view why) {
     return fail(
         bad_request(fmt::format("the object provided is unrecognized (must be of type {}): {} ({})",
-                                kind.kind, why, text)));
+                                kind.kind, why, json::render(object))));
   };
   if (!object.is_object())
     return unrecognized("couldn't get version/kind; json parse error: json: cannot unmarshal");
   const std::string api_version(json::text_or(object, "/apiVersion", ""));
   const std::string name(json::text_or(object, "/kind", ""));
   if (kind.custom && name.empty())
-    return unrecognized(fmt::format("Object 'Kind' is missing in '{}'", text));
+    return unrecognized(fmt::format("Object 'Kind' is missing in '{}'", json::render(object)));
   const bool same_version = api_version.empty() || api_version == kind.api_version();
   if (same_version && (name.empty() || name == kind.kind)) return {};
   if (kind.custom) {
@@ -99,10 +98,10 @@ Outcome<void> Verbs::check_type(const Kind& kind, const json::Value& object) con
 // Brings what was sent into the form that is stored. What is found unknown goes to `warnings`, also
 // if the object is refused later: `warned` hands them on.
 Outcome<void> Verbs::decode(const Kind& kind, json::Value& object, const WriteOptions& options,
-                            std::vector<std::string>& warnings) const {
+                            std::vector<std::string>& warnings, const json::Value* known) const {
   TRY(check_type(kind, object));
   object = with_type_first(kind, std::move(object));
-  auto decoded = kind.rules->decode(object);
+  auto decoded = kind.rules->decode(object, known);
   const auto refuse = [&](std::string_view why) {
     return fail(bad_request(undecodable(kind.kind, kind.version, why)));
   };
@@ -207,9 +206,10 @@ Outcome<Written> Verbs::store_new(const Kind& kind, const std::string& ns, json:
   if (const auto there = storage_.find(kind, key))
     return fail(already_exists(kind.resource(), key.name, is_deleting(*there->decoded())));
   auto warnings = kind.rules->warnings(object, nullptr);
-  if (!options.dry_run)
-    object = to_view(kind, storage_.create(kind, key, to_stored(kind, std::move(object)))->value());
-  return Written{std::move(object), true, std::move(warnings)};
+  auto made = options.dry_run
+                  ? std::make_shared<const json::Value>(std::move(object))
+                  : view_of(kind, *storage_.create(kind, key, to_stored(kind, std::move(object))));
+  return Written{std::move(made), true, std::move(warnings)};
 }
 
 Outcome<void> Verbs::choose_name(const Kind& kind, const std::string& ns, json::Object& metadata) {

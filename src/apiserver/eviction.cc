@@ -111,7 +111,8 @@ bool selects(const json::Value& budget, const json::Value& pod) {
 
 Outcome<json::Value> Verbs::evict(const ObjectKey& key, const DeleteOptions& options) {
   const auto& pods = *registry_.built_in().pods;
-  TRY(const auto pod, get(pods, key));
+  TRY(const auto found, get(pods, key));
+  const auto& pod = *found;
   const auto phase = json::text_or(pod, "/status/phase", "");
   const bool counts =
       phase != "Succeeded" && phase != "Failed" && phase != "Pending" && !is_deleting(pod);
@@ -181,7 +182,8 @@ Outcome<json::Value> Verbs::bind(const ObjectKey& key, const json::Value& bindin
                         .message = "target.name: Required value",
                         .details = {},
                         .retry_after_seconds = {}});
-  TRY(auto pod, get(pods, key));
+  TRY(const auto found, get(pods, key));
+  auto pod = *found;
   if (is_deleting(pod))
     return fail(
         conflict(resource, key.name,

@@ -222,7 +222,8 @@ std::array<std::string_view, 4> id_of(const json::Value& item) {
           json::text_or(item, "/apiVersion", ""), json::text_or(item, "/subresource", "")};
 }
 
-// Sets the time of `self` and answers true; or answers false, and the sets must be looked at.
+// Sets the time of `self` and answers true; or changes nothing and answers false, and the sets must
+// be looked at.
 bool only_time_changes(json::Array& owners, const Comparison& change, const Entry& self,
                        const std::string& time) {
   const auto taken = change.modified.united(change.added).difference(stripped());
@@ -365,11 +366,11 @@ void track_update(json::Value& object, const json::Value& live, const Schema& sc
   }
   const auto change = compare_without(live, object, schema, reset);
   if (keeps_owners(object, live, writer)) {
-    auto owners = *json::find(live, kPointer);
-    if (only_time_changes(owners.as_array(), change, self, time)) {
-      (void)json::put(object, kPointer, std::move(owners));
-      return;
-    }
+    const auto& owners = *json::find(live, kPointer);
+    const auto* sent = json::find(object, kPointer);
+    if (!sent || !json::equal(*sent, owners)) (void)json::put(object, kPointer, owners);
+    auto& written = json::find(object, kPointer)->as_array();
+    if (only_time_changes(written, change, self, time)) return;
   }
   auto entries = entries_of_update(object, live, writer);
   json::remove(object, kPointer);

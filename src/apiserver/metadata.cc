@@ -1,7 +1,5 @@
 #include "apiserver/metadata.h"
 
-#include <fmt/format.h>
-
 namespace quorate::apiserver {
 
 json::Object& metadata_of(json::Value& object) {
@@ -28,13 +26,14 @@ std::string_view version_of(const json::Value& object) {
 }
 
 bool is_deleting(const json::Value& object) {
-  return json::text_at(object, "/metadata/deletionTimestamp").has_value();
+  return !json::text_or(object, "/metadata/deletionTimestamp", "").empty();
 }
 
 std::vector<std::string> finalizers_of(const json::Value& object) {
   std::vector<std::string> finalizers;
-  if (const auto list = json::array_at(object, "/metadata/finalizers"))
-    for (const auto& finalizer : **list)
+  const auto* found = json::find(object, "/metadata/finalizers");
+  if (const auto* list = found ? found->if_array() : nullptr)
+    for (const auto& finalizer : *list)
       if (finalizer.is_string()) finalizers.emplace_back(finalizer.get_string());
   return finalizers;
 }
@@ -51,7 +50,8 @@ void set_finalizers(json::Value& object, const std::vector<std::string>& finaliz
 }
 
 std::optional<std::int64_t> grace_of(const json::Value& object) {
-  const auto grace = json::integer_at(object, "/metadata/deletionGracePeriodSeconds");
+  const auto* found = json::find(object, "/metadata/deletionGracePeriodSeconds");
+  const auto* grace = found ? found->if_int64() : nullptr;
   return grace ? std::optional(*grace) : std::nullopt;
 }
 
@@ -61,7 +61,9 @@ void raise_generation(json::Value& object) {
 }
 
 void copy_metadata(json::Value& to, const json::Value& from, std::string_view member) {
-  const auto* value = json::find(from, fmt::format("/metadata/{}", member));
+  const auto* metadata = json::find(from, "/metadata");
+  const auto* members = metadata ? metadata->if_object() : nullptr;
+  const auto* value = members ? members->if_contains(member) : nullptr;
   if (value)
     metadata_of(to)[member] = *value;
   else

@@ -90,7 +90,7 @@ Outcome<Written> Verbs::patch(const Kind& kind, const ObjectKey& key, PatchType 
   const auto& old = *stored;
   TRY(auto object, patched(kind, old, type, patch));
   std::vector<std::string> warnings;
-  auto decoded = decode(kind, object, options, warnings);
+  auto decoded = decode(kind, object, options, warnings, &old);
   if (!decoded) {
     TRY(const auto whole, patched(kind, old, type, patch));
     return fail(not_readable(whole, decoded.error()));
@@ -103,7 +103,7 @@ Outcome<Written> Verbs::patch(const Kind& kind, const ObjectKey& key, PatchType 
                       name_of(object), key.name)));
     track_update(object, old, kind.rules->schema(), writer(kind, options),
                  kind.rules->reset_fields(options.subresource));
-    return store_change({kind, key}, std::move(object), old, options);
+    return store_change({kind, key}, std::move(object), stored, options);
   };
   return warned(done(), std::move(warnings));
 }
@@ -149,10 +149,10 @@ Outcome<Written> Verbs::apply(const Target& target, json::Value config,
   if (!applied.object) return fail(conflicting(applied.failure));
   auto object = std::move(*applied.object);
   std::vector<std::string> warnings;
-  auto decoded = decode(kind, object, options, warnings);
+  auto decoded = decode(kind, object, options, warnings, &old);
   if (!decoded) return fail(not_convertible(kind, whom, decoded.error()));
   if (kind.namespaced && namespace_of(object).empty()) metadata_of(object)["namespace"] = key.ns;
-  auto done = record ? store_change(target, std::move(object), old, options)
+  auto done = record ? store_change(target, std::move(object), stored, options)
                      : store_new(kind, key.ns, std::move(object), options);
   return warned(std::move(done), std::move(warnings));
 }

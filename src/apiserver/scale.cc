@@ -35,13 +35,13 @@ json::Value make_scale(const Kind& kind, const json::Value& object) {
 
 Outcome<json::Value> Verbs::get_scale(const Kind& kind, const ObjectKey& key) const {
   TRY(const auto object, get(kind, key));
-  return make_scale(kind, object);
+  return make_scale(kind, *object);
 }
 
 Outcome<json::Value> Verbs::update_scale(const Kind& kind, const ObjectKey& key, json::Value scale,
                                          const WriteOptions& options) {
   TRY(const auto live, get(kind, key));
-  auto object = live;
+  auto object = *live;
   if (json::text_or(scale, "/kind", "Scale") != "Scale")
     return fail(bad_request(fmt::format("{} in version \"{}\" cannot be handled as a Scale",
                                         json::text_or(scale, "/kind", ""),
@@ -59,15 +59,15 @@ Outcome<json::Value> Verbs::update_scale(const Kind& kind, const ObjectKey& key,
   (void)json::put(object, kind.scale->replicas, replicas);
   auto through = options;
   through.subresource = "scale";
-  track_scale(object, live, kind.scale->replicas, writer(kind, through));
+  track_scale(object, *live, kind.scale->replicas, writer(kind, through));
   TRY(const auto written, store_change({kind, key}, std::move(object), live, through));
-  return make_scale(kind, written.object);
+  return make_scale(kind, *written.object);
 }
 
 Outcome<json::Value> Verbs::patch_scale(const Kind& kind, const ObjectKey& key, PatchType type,
                                         const json::Value& patch, const WriteOptions& options) {
   TRY(const auto object, get(kind, key));
-  TRY(auto scale, patched(kind, make_scale(kind, object), type, patch));
+  TRY(auto scale, patched(kind, make_scale(kind, *object), type, patch));
   return update_scale(kind, key, std::move(scale), options);
 }
 

@@ -112,10 +112,11 @@ class CrdRules : public KindRules {
   const Schema& schema() const override { return *whole_; }
   bool is_custom() const override { return true; }
 
-  Decoded decode(json::Value& object) const override {
+  Decoded decode(json::Value& object, const json::Value* known) const override {
     Decoded out;
     auto& metadata = object.as_object()["metadata"];
-    const auto read = decode_typed(metadata, *find_builtin_type("ObjectMeta"));
+    const auto read = decode_typed(metadata, *find_builtin_type("ObjectMeta"),
+                                   known ? json::find(*known, "/metadata") : nullptr);
     out.error = read.error;
     auto unknown = prune(object, *declared_);
     for (const auto& path : read.unknown) unknown.push_back("metadata." + path);

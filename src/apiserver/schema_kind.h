@@ -45,8 +45,9 @@ class KindRules {
     std::vector<std::string> strict;
   };
   // Brings what was sent into the form that is stored: unknown fields are gone, zero values are as
-  // Go would write them, defaults are set. `object` is whole, with apiVersion and kind.
-  virtual Decoded decode(json::Value& object) const = 0;
+  // Go would write them, defaults are set. `object` is whole, with apiVersion and kind. `known`,
+  // of an update: what stands, and so was decoded before.
+  virtual Decoded decode(json::Value& object, const json::Value* known) const = 0;
 
   // What admission adds to Pods and others (default service account, tolerations, priority).
   virtual void admit(json::Value& object, const RuleContext& context) const = 0;

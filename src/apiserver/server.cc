@@ -173,7 +173,7 @@ Outcome<Answer> Server::State::answer_with(const Kind& kind, const Request& requ
   TRY(check_form_of_one(kind, form));
   Renderer renderer(kind, form);
   return make_answer(written.created ? 201 : 200,
-                     renderer.object(written.object, runtime.clock->wall()) + "\n",
+                     renderer.object(*written.object, runtime.clock->wall()) + "\n",
                      written.warnings);
 }
 
@@ -244,7 +244,7 @@ Outcome<Answer> Server::State::serve_subresource(const Route& route, const Reque
   }
   if (request.method == "GET" && route.subresource == "status") {
     TRY(auto object, verbs.get(*route.kind, key));
-    return answer_with(*route.kind, request, Written{std::move(object), false, {}});
+    return answer_with(*route.kind, request, {std::move(object), false, {}});
   }
   if (route.subresource == "finalize" && request.method != "PUT") return fail(method_not_allowed());
   return write(route, request);

@@ -44,7 +44,7 @@ struct ServerTest : ::testing::Test {
     request.content_type = std::move(type);
     request.user_agent = "test/1";
     auto answer = server.serve(request);
-    watch = std::move(answer.watch);
+    if (answer.watch) watch = std::move(answer.watch);
     auto parsed = json::parse(answer.body);
     return {answer.status, parsed ? *parsed : json::Value(answer.body)};
   }
@@ -280,15 +280,20 @@ TEST_F(ServerTest, AWatchOfWhatIsForgottenSaysSoAndEnds) {
   EXPECT_EQ(next(), "end");
 }
 
-TEST_F(ServerTest, InitialEventsEndWithABookmark) {
+TEST_F(ServerTest, InitialEventsEndWithABookmarkHoweverSlowlyTheyAreRead) {
   ask("POST", kMaps, R"({"metadata":{"name":"a"}})");
+  const auto begun = ask("GET", kMaps);
   ask("GET", std::string(kMaps) +
                  "?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
                  "&allowWatchBookmarks=true");
+  merge(std::string(kMaps) + "/a", R"({"data":{"k":"v"}})");
   EXPECT_EQ(next(), "ADDED a");
   const auto line = loop.run(watch->read(here.in(1s)));
   ASSERT_TRUE(line && *line);
   EXPECT_THAT(**line, HasSubstr("k8s.io/initial-events-end"));
+  EXPECT_THAT(**line, HasSubstr(fmt::format("\"resourceVersion\":\"{}\"",
+                                            begun.text("/metadata/resourceVersion"))));
+  EXPECT_EQ(next(), "MODIFIED a");
 }
 
 TEST_F(ServerTest, ServicesGetAddressesAndGiveThemBack) {

@@ -175,10 +175,17 @@ void Storage::publish(Event event) {
 }
 
 void Storage::tell_listeners(const Event& event) {
-  std::erase_if(listeners_, [](const auto& listener) { return listener.expired(); });
-  const auto listeners = listeners_;  // one may go while another is told
-  for (const auto& weak : listeners)
-    if (const auto listener = weak.lock()) listener->on_event_(event);
+  // One that is told may write, listen or go. Who begins to listen meanwhile is not told of this.
+  const auto count = listeners_.size();
+  ++telling_;
+  bool some_went = false;
+  for (std::size_t i = 0; i < count; ++i)
+    if (const auto listener = listeners_[i].lock())
+      listener->on_event_(event);
+    else
+      some_went = true;
+  if (--telling_ == 0 && some_went)
+    std::erase_if(listeners_, [](const auto& listener) { return listener.expired(); });
 }
 
 void Storage::forget_first() {

@@ -148,6 +148,7 @@ class Storage {
   std::vector<std::unique_ptr<Shelf>> shelves_;  // by the kind's id
   std::deque<std::size_t> order_;  // ids of the kinds of all events kept, oldest first
   std::vector<std::weak_ptr<Listener>> listeners_;
+  int telling_ = 0;  // deep
   std::shared_ptr<Recent> recent_ = std::make_shared<Recent>();
 };
 

@@ -93,7 +93,9 @@ Outcome<void> check_growth(const Storage& storage, const Registry::BuiltIn& kind
 Outcome<Written> Verbs::update(const Kind& kind, const ObjectKey& key, json::Value object,
                                const WriteOptions& options) {
   std::vector<std::string> warnings;
-  TRY(decode(kind, object, options, warnings));
+  const auto record = storage_.find(kind, key);
+  const auto stored = record ? view_of(kind, *record) : nullptr;
+  TRY(decode(kind, object, options, warnings, stored.get()));
   return warned(update_decoded({kind, key}, std::move(object), options), std::move(warnings));
 }
 
@@ -115,7 +117,7 @@ Outcome<Written> Verbs::update_decoded(const Target& target, json::Value object,
   }
   track_update(object, old, kind.rules->schema(), writer(kind, options),
                kind.rules->reset_fields(options.subresource));
-  return store_change(target, std::move(object), old, options);
+  return store_change(target, std::move(object), stored, options);
 }
 
 Outcome<void> Verbs::check_version(const Target& target, json::Value& object,
@@ -144,8 +146,9 @@ Outcome<void> Verbs::check_version(const Target& target, json::Value& object,
 // The rest of every change: `object` has its managed fields by now and may name the version that
 // it was made from.
 Outcome<Written> Verbs::store_change(const Target& target, json::Value object,
-                                     const json::Value& old, const WriteOptions& options) {
+                                     const Decoded& stored, const WriteOptions& options) {
   const auto& [kind, key] = target;
+  const auto& old = *stored;
   TRY(check_version(target, object, old));
   copy_metadata(object, old, "generation");
   kind.rules->prepare_for_update(object, old, options.subresource);
@@ -164,15 +167,15 @@ Outcome<Written> Verbs::store_change(const Target& target, json::Value object,
     TRY(check_growth(storage_, registry_.built_in(), object, old));
   auto warnings = kind.rules->warnings(object, &old);
 
-  if (deletes_now(object, old, &kind == registry_.built_in().namespaces)) {
-    if (!options.dry_run) storage_.remove(kind, key);
-    return Written{std::move(object), false, std::move(warnings)};
-  }
-  if (same_but_for_managed_times(object, old))
-    object = old;
-  else if (!options.dry_run)
-    object = to_view(kind, storage_.update(kind, key, to_stored(kind, std::move(object)))->value());
-  return Written{std::move(object), false, std::move(warnings)};
+  const bool ends = deletes_now(object, old, &kind == registry_.built_in().namespaces);
+  if (!ends && same_but_for_managed_times(object, old))
+    return Written{stored, false, std::move(warnings)};
+  if (ends && !options.dry_run) storage_.remove(kind, key);
+  if (ends || options.dry_run)
+    return Written{std::make_shared<const json::Value>(std::move(object)), false,
+                   std::move(warnings)};
+  const auto record = storage_.update(kind, key, to_stored(kind, std::move(object)));
+  return Written{view_of(kind, *record), false, std::move(warnings)};
 }
 
 }  // namespace quorate::apiserver

@@ -26,7 +26,7 @@ struct WriteOptions {
 };
 
 struct Written {
-  json::Value object;  // as it is stored now
+  Decoded object;  // as it is stored now
   bool created = false;
   std::vector<std::string> warnings;
 };
@@ -65,7 +65,7 @@ class Verbs {
   Verbs(rt::Runtime runtime, const Registry& registry, Storage& storage, Settings settings);
 
   // Documents and options as sent come in; metadata.name (or generateName) names a new object.
-  Outcome<json::Value> get(const Kind& kind, const ObjectKey& key) const;
+  Outcome<Decoded> get(const Kind& kind, const ObjectKey& key) const;
   Outcome<Written> create(const Kind& kind, const std::string& ns, json::Value object,
                           const WriteOptions& options = {});
   Outcome<Written> update(const Kind& kind, const ObjectKey& key, json::Value object,
@@ -100,7 +100,8 @@ class Verbs {
   // --- create.cc
   Outcome<void> check_type(const Kind& kind, const json::Value& object) const;
   Outcome<void> decode(const Kind& kind, json::Value& object, const WriteOptions& options,
-                       std::vector<std::string>& warnings) const;
+                       std::vector<std::string>& warnings,
+                       const json::Value* known = nullptr) const;
   Outcome<Written> create_decoded(const Kind& kind, const std::string& ns, json::Value object,
                                   const WriteOptions& options);
   Outcome<void> admit_namespace(const Kind& kind, const std::string& ns,
@@ -118,7 +119,7 @@ class Verbs {
   // --- update.cc
   Outcome<Written> update_decoded(const Target& target, json::Value object,
                                   const WriteOptions& options);
-  Outcome<Written> store_change(const Target& target, json::Value object, const json::Value& old,
+  Outcome<Written> store_change(const Target& target, json::Value object, const Decoded& stored,
                                 const WriteOptions& options);
   Outcome<void> check_version(const Target& target, json::Value& object,
                               const json::Value& old) const;

@@ -123,8 +123,9 @@ class Stream : public Watch {
   }
 
   std::string bookmark(bool initial_end) {
-    // Nothing of this kind has happened since that has not been told.
-    start_.position = std::max(start_.position, storage_.version());
+    // At other times than the initial end nothing of this kind is left to be told: then a reader
+    // may go on from what is newest of all.
+    if (!initial_end) start_.position = std::max(start_.position, storage_.version());
     json::Object metadata{{"resourceVersion", fmt::to_string(start_.position)}};
     if (initial_end) metadata["annotations"] = {{"k8s.io/initial-events-end", "true"}};
     json::Value object = json::Object();

@@ -23,6 +23,27 @@ const Value* child(const Value& value, std::string_view name) {
   return array && index && *index < array->size() ? &(*array)[*index] : nullptr;
 }
 
+// Takes the first name off a pointer; nothing if it is none. `room` holds a name that is not
+// written out as it is.
+std::optional<std::string_view> take_name(std::string_view& pointer, std::string& room) {
+  if (!pointer.starts_with('/')) return std::nullopt;
+  pointer.remove_prefix(1);
+  const auto name = pointer.substr(0, pointer.find('/'));
+  pointer.remove_prefix(name.size());
+  if (name.find('~') == std::string_view::npos) return name;
+  room.clear();
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (name[i] != '~') {
+      room += name[i];
+      continue;
+    }
+    ++i;
+    if (i == name.size() || (name[i] != '0' && name[i] != '1')) return std::nullopt;
+    room += name[i] == '0' ? '~' : '/';
+  }
+  return room;
+}
+
 // A type that getters ask for: its name, and how a value gives it.
 template <class T, class Read>
 Result<T> typed_at(const Value& value, std::string_view pointer, std::string_view wanted,
@@ -51,18 +72,11 @@ Value* place_for(Value& parent, std::string_view name) {
 
 std::optional<std::vector<std::string>> pointer_names(std::string_view pointer) {
   std::vector<std::string> names;
-  if (pointer.empty()) return names;
-  if (pointer[0] != '/') return std::nullopt;
-  for (std::size_t i = 0; i < pointer.size(); ++i) {
-    if (pointer[i] == '/') {
-      names.emplace_back();
-    } else if (pointer[i] != '~') {
-      names.back() += pointer[i];
-    } else {
-      ++i;
-      if (i == pointer.size() || (pointer[i] != '0' && pointer[i] != '1')) return std::nullopt;
-      names.back() += pointer[i] == '0' ? '~' : '/';
-    }
+  std::string room;
+  while (!pointer.empty()) {
+    const auto name = take_name(pointer, room);
+    if (!name) return std::nullopt;
+    names.emplace_back(*name);
   }
   return names;
 }
@@ -89,11 +103,12 @@ std::string escape_pointer(std::string_view name) {
 }
 
 const Value* find(const Value& value, std::string_view pointer) {
-  const auto names = pointer_names(pointer);
-  if (!names) return nullptr;
   const Value* at = &value;
-  for (const auto& name : *names)
-    if (!(at = child(*at, name))) return nullptr;
+  std::string room;
+  while (at && !pointer.empty()) {
+    const auto name = take_name(pointer, room);
+    at = name ? child(*at, *name) : nullptr;
+  }
   return at;
 }
 
@@ -153,7 +168,9 @@ Result<const Array*> array_at(const Value& value, std::string_view pointer) {
 }
 
 std::string_view text_or(const Value& value, std::string_view pointer, std::string_view fallback) {
-  return text_at(value, pointer).value_or(fallback);
+  const Value* found = find(value, pointer);
+  const auto* text = found ? found->if_string() : nullptr;
+  return text ? std::string_view(*text) : fallback;
 }
 
 Result<void> put(Value& value, std::string_view pointer, Value content) {
@@ -202,10 +219,14 @@ bool equal(const Value& a, const Value& b) {
     return std::equal(a.get_array().begin(), a.get_array().end(), b.get_array().begin(),
                       b.get_array().end(), equal);
   if (!a.is_object() || !b.is_object()) return a == b;
-  if (a.get_object().size() != b.get_object().size()) return false;
+  const auto& other = b.get_object();
+  if (a.get_object().size() != other.size()) return false;
+  auto place = other.begin();  // most objects that are compared are written in the same order
   return std::all_of(a.get_object().begin(), a.get_object().end(), [&](const auto& member) {
-    const Value* other = b.get_object().if_contains(member.key());
-    return other && equal(member.value(), *other);
+    const Value* found =
+        place->key() == member.key() ? &place->value() : other.if_contains(member.key());
+    ++place;
+    return found && equal(member.value(), *found);
   });
 }
 
