@@ -48,6 +48,28 @@ class PlainStream final : public ByteStream {
 
 }  // namespace
 
+Task<Result<bool>> read_more(ByteStream& stream, std::string& buffer, std::size_t limit,
+                             rt::Deadline deadline) {
+  for (;;) {
+    const auto before = buffer.size();
+    buffer.resize(before + limit);
+    auto moved = stream.try_read({buffer.data() + before, limit});
+    buffer.resize(before + (moved ? moved->bytes : 0));
+    if (!moved) co_return fail(std::move(moved).error());
+    if (moved->state != Moved::State::kBlocked) co_return moved->state == Moved::State::kSome;
+    CO_TRY(co_await stream.wait_to_read(deadline));
+  }
+}
+
+Task<Result<void>> write_all(ByteStream& stream, std::string bytes, rt::Deadline deadline) {
+  for (std::size_t done = 0; done < bytes.size();) {
+    CO_TRY(const auto moved, stream.try_write(std::string_view(bytes).substr(done)));
+    done += moved.bytes;
+    if (moved.state == Moved::State::kBlocked) CO_TRY(co_await stream.wait_to_write(deadline));
+  }
+  co_return Result<void>();
+}
+
 std::unique_ptr<ByteStream> make_plain_stream(std::unique_ptr<Socket> socket) {
   return std::make_unique<PlainStream>(std::move(socket));
 }

@@ -46,6 +46,13 @@ class ByteStream {
   virtual std::string peer_certificate() const = 0;  // PEM of the verified leaf; empty = none
 };
 
+// Appends what comes next to `buffer`, at most `limit` bytes; false at the end.
+[[nodiscard]] Task<Result<bool>> read_more(ByteStream& stream, std::string& buffer,
+                                           std::size_t limit, rt::Deadline deadline);
+// All of it, unless the connection breaks or the time is over: then any part of it.
+[[nodiscard]] Task<Result<void>> write_all(ByteStream& stream, std::string bytes,
+                                           rt::Deadline deadline);
+
 // Without TLS. `socket` is connected.
 std::unique_ptr<ByteStream> make_plain_stream(std::unique_ptr<Socket> socket);
 

@@ -5,10 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "net/byte_stream.h"
 #include "net/tls.h"
-#include "net/websocket.h"
-#include "rt/signal.h"
+#include "net/websocket_stream.h"
 
 namespace quorate::net {
 
@@ -19,16 +17,10 @@ struct WebSocketTarget {
   std::vector<std::string> protocols;  // offered, in order of preference
 };
 
-// A WebSocket on a connection of its own, over HTTP/1.1.
-//
-// One fiber may read and others write at the same time. While one reads, the server is pinged where
-// it says nothing for `kPingAfter`, and given up when it does not answer.
+// The client's side of a WebSocket, on a connection of its own, over HTTP/1.1. One fiber may read,
+// and any number may write.
 class WebSocketClient {
  public:
-  static constexpr Duration kPingAfter = std::chrono::seconds(15);
-  static constexpr Duration kPingTimeout = std::chrono::seconds(30);
-  static constexpr std::size_t kMaxMessage = 4 << 20;
-
   // What a server said to the handshake: 101 and a WebSocket, or another answer and none. Errors
   // are those of connections: nothing but a handshake was sent, so kUnavailable and kForbidden.
   struct Opened {
@@ -41,31 +33,26 @@ class WebSocketClient {
 
   [[nodiscard]] const std::string& protocol() const { return protocol_; }  // that was agreed on
 
-  // The next text or binary message; nothing once the server has closed it. kUnavailable if the
-  // connection broke, kInvalid if what came is no WebSocket.
-  [[nodiscard]] Task<Result<std::optional<WebSocketMessage>>> read(rt::Deadline deadline);
+  // As those of WebSocketStream.
+  [[nodiscard]] Task<Result<std::optional<WebSocketMessage>>> read(rt::Deadline deadline) {
+    return talk_->read(deadline);
+  }
   [[nodiscard]] Task<Result<void>> write(WebSocketMessage::Kind kind, std::string data,
-                                         rt::Deadline deadline);
+                                         rt::Deadline deadline) {
+    return talk_->write(kind, std::move(data), deadline);
+  }
 
  private:
-  WebSocketClient(rt::Runtime runtime, std::unique_ptr<ByteStream> stream, std::string received);
-  // One attempt to take bytes off the connection; false at its end.
-  Task<Result<bool>> receive(rt::Deadline deadline);
-  Task<Result<bool>> receive_or_ping(rt::Deadline deadline);
-  Task<Result<Response>> shake_hands(Request request, std::vector<std::string> protocols,
-                                     std::string authority, rt::Deadline deadline);
-  Task<Result<Response>> read_refusal(int status, Headers headers, rt::Deadline deadline);
-  Task<Result<void>> send(std::string bytes, rt::Deadline deadline);
-  Task<Result<void>> answer_control(WebSocketMessage message, rt::Deadline deadline);
+  explicit WebSocketClient(std::unique_ptr<ByteStream> connection);
+  Task<Result<Response>> shake_hands(rt::Runtime runtime, Request request,
+                                     std::vector<std::string> protocols, std::string authority,
+                                     rt::Deadline deadline);
+  Task<Result<Response>> read_refusal(int status, Headers headers, std::string received,
+                                      rt::Deadline deadline);
 
-  rt::Runtime runtime_;
-  std::unique_ptr<ByteStream> stream_;
-  std::string buffer_;  // received, not taken yet
+  std::unique_ptr<ByteStream> connection_;
   std::string protocol_;
-  WebSocketDecoder decoder_;
-  rt::Semaphore writing_;  // frames go out one after the other
-  Monotonic heard_;        // when something last came
-  bool closed_ = false;    // by the server
+  std::optional<WebSocketStream> talk_;  // once hands are shaken
 };
 
 }  // namespace quorate::net

@@ -5,10 +5,8 @@
 #include <span>
 #include <string>
 
-#include "net/byte_stream.h"
 #include "net/server.h"
-#include "net/websocket.h"
-#include "rt/signal.h"
+#include "net/websocket_stream.h"
 
 namespace quorate::net {
 
@@ -16,8 +14,6 @@ namespace quorate::net {
 // handler returns. One fiber may read, and any number may write.
 class WebSocketServer {
  public:
-  static constexpr std::size_t kMaxMessage = 4 << 20;
-
   // Answers the request with 101. kInvalid if it is no handshake for one of the protocols: then
   // nothing has been answered yet, and the text is fit for a 400.
   [[nodiscard]] static Task<Result<std::unique_ptr<WebSocketServer>>> accept(
@@ -26,24 +22,23 @@ class WebSocketServer {
 
   [[nodiscard]] const std::string& protocol() const { return protocol_; }
 
-  // The next text or binary message; nothing once the client has closed it or has gone. Pings are
-  // answered on the way. kInvalid if what came is no WebSocket.
+  // As those of WebSocketStream; but a client that has gone without a word has closed it, too.
   [[nodiscard]] Task<Result<std::optional<WebSocketMessage>>> read(rt::Deadline deadline);
   [[nodiscard]] Task<Result<void>> write(WebSocketMessage::Kind kind, std::string data,
-                                         rt::Deadline deadline);
-  // Says that nothing more comes.
-  [[nodiscard]] Task<Result<void>> close(WebSocketClose why, rt::Deadline deadline);
+                                         rt::Deadline deadline) {
+    return talk_.write(kind, std::move(data), deadline);
+  }
+  [[nodiscard]] Task<Result<void>> close(WebSocketClose why, rt::Deadline deadline) {
+    return talk_.close(std::move(why), deadline);
+  }
 
  private:
-  WebSocketServer(rt::Runtime runtime, Upgraded connection, std::string protocol);
-  Task<Result<bool>> receive(rt::Deadline deadline);
+  WebSocketServer(rt::Runtime runtime, Upgraded connection, std::string protocol)
+      : protocol_(std::move(protocol)),
+        talk_(runtime, WebSocketSide::kServer, *connection.stream, std::move(connection.first)) {}
 
-  ByteStream& stream_;
-  std::string buffer_;  // received, not taken yet
   std::string protocol_;
-  WebSocketDecoder decoder_;
-  rt::Semaphore writing_;  // frames go out one after the other
-  bool over_ = false;      // the client has closed it, or has gone
+  WebSocketStream talk_;
 };
 
 }  // namespace quorate::net

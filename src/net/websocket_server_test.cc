@@ -95,8 +95,9 @@ Task<void> WebSocketServerTest::talks(std::uint16_t port) {
   }
   co_await peer.send(said(Kind::kPing, "?"));
   EXPECT_EQ(co_await peer.receive_exactly(3), heard(Kind::kPong, "?"));
-  co_await peer.send(said(Kind::kClose, ""));
-  EXPECT_EQ(co_await peer.receive_rest(), heard(Kind::kClose, render_close({1000, "done"})));
+  co_await peer.send(said(Kind::kClose, render_close({1001, "away"})));
+  EXPECT_EQ(co_await peer.receive_rest(), heard(Kind::kClose, render_close({1001, "away"})))
+      << "it is answered once";
 }
 
 TEST_F(WebSocketServerTest, SpeaksTheNewProtocolUntilTheClientClosesIt) {
