@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 #include "base/strings.h"
 #include "json/document.h"
 #include "kube/resource.h"
@@ -27,6 +29,16 @@ Result<ExecMessage> parse_exec_message(std::string_view message) {
   if (message.empty()) return fail(Code::kInvalid, "a message without a channel");
   return ExecMessage{static_cast<ExecChannel>(static_cast<std::uint8_t>(message[0])),
                      std::string(message.substr(1))};
+}
+
+Result<ExecSize> parse_exec_size(std::string_view text) {
+  TRY(const auto document, json::parse(text));
+  TRY(const auto columns, json::integer_at(document, "/Width"));
+  TRY(const auto rows, json::integer_at(document, "/Height"));
+  for (const auto side : {columns, rows})
+    if (side < 0 || side > std::numeric_limits<std::uint16_t>::max())
+      return fail(Code::kInvalid, fmt::format("no terminal is {} by {}", columns, rows));
+  return ExecSize{static_cast<std::uint16_t>(columns), static_cast<std::uint16_t>(rows)};
 }
 
 Result<int> parse_exec_status(std::string_view status) {

@@ -27,6 +27,7 @@ enum class ExecChannel : std::uint8_t {
   kOutput = 1,
   kErrors = 2,
   kStatus = 3,   // a metav1.Status, once, at the end
+  kResize = 4,   // how large the terminal is now
   kClose = 255,  // followed by the channel that is over
 };
 
@@ -38,6 +39,14 @@ struct ExecMessage {
 [[nodiscard]] std::string render_exec_message(ExecChannel channel, std::string_view data);
 // kInvalid for an empty message. Channels that we do not know are given as they are.
 [[nodiscard]] Result<ExecMessage> parse_exec_message(std::string_view message);
+
+// How large a terminal is, as said on kResize. kInvalid if there is none that large.
+struct ExecSize {
+  std::uint16_t columns = 0;
+  std::uint16_t rows = 0;
+  friend bool operator==(const ExecSize&, const ExecSize&) = default;
+};
+[[nodiscard]] Result<ExecSize> parse_exec_size(std::string_view text);
 
 // The command's exit code. kUnavailable, in the server's own words, if it was not run at all.
 [[nodiscard]] Result<int> parse_exec_status(std::string_view status);

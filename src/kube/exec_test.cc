@@ -31,6 +31,13 @@ TEST(ExecProtocol, NamesTheChannelInTheFirstByte) {
   EXPECT_FALSE(parse_exec_message(""));
 }
 
+TEST(ExecProtocol, ReadsHowLargeATerminalIs) {
+  EXPECT_EQ(must(parse_exec_size(R"({"Width":99,"Height":33})")), (ExecSize{99, 33}));
+  for (const char* text : {"", "{}", R"({"Width":99})", R"({"Width":-1,"Height":33})",
+                           R"({"Width":99,"Height":65536})", R"({"Width":"99","Height":33})"})
+    EXPECT_FALSE(parse_exec_size(text)) << text;
+}
+
 TEST(ExecProtocol, ReadsHowACommandEnded) {
   EXPECT_EQ(must(parse_exec_status(kSuccess)), 0);
   EXPECT_EQ(must(parse_exec_status(kExitCode3)), 3);

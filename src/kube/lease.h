@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "kube/client.h"
+#include "kube/lease_timings.h"
 #include "rt/group.h"
 #include "rt/signal.h"
 
@@ -15,15 +16,6 @@ namespace quorate::kube {
 // A leader that ended its work writes its epoch into this annotation. An empty holder alone says
 // nothing: anybody may have emptied it.
 inline constexpr std::string_view kReleasedEpoch = "quorate.io/released-epoch";
-
-struct LeaseTimings {
-  Duration lease = std::chrono::seconds(15);  // others wait this long since the last sign of life
-  Duration renew_deadline = std::chrono::seconds(10);  // we stop acting this long after ours
-  Duration retry = std::chrono::seconds(2);
-
-  // kInvalid unless 10 min >= lease > renew_deadline > 1.2 * retry > 0, lease in whole seconds.
-  [[nodiscard]] Result<void> check() const;
-};
 
 struct ElectionOptions {
   ObjectKey lease;

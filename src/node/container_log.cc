@@ -25,25 +25,15 @@ Result<ContainerLog> ContainerLog::open(std::string path, std::size_t limit,
                                         const rt::Clock& clock) {
   auto file = open_for_append(path);
   if (!file) return fail(errno_error("open " + path, errno));
-  auto times = open_for_append(times_of(path));
-  if (!times) return fail(errno_error("open " + times_of(path), errno));
+  TRY(auto times, LogTimes::open(path));
   struct stat facts {};
   if (::fstat(file.get(), &facts) != 0) return fail(errno_error("stat " + path, errno));
   return ContainerLog(std::move(path), limit, clock, std::move(file), std::move(times),
                       static_cast<std::size_t>(facts.st_size));
 }
 
-void ContainerLog::note_time() {
-  const auto now = std::chrono::floor<std::chrono::seconds>(clock_->wall());
-  const auto second = static_cast<std::int64_t>(now.time_since_epoch().count());
-  if (second == noted_) return;
-  noted_ = second;
-  const auto line = fmt::format("{} {}\n", size_, second);
-  [[maybe_unused]] auto put = ::write(times_.get(), line.data(), line.size());
-}
-
 void ContainerLog::write(std::string_view bytes) {
-  if (!bytes.empty()) note_time();
+  if (!bytes.empty()) times_.note(size_, clock_->wall());
   while (!bytes.empty()) {
     auto put = ::write(file_.get(), bytes.data(), bytes.size());
     if (put < 0 && errno == EINTR) continue;
@@ -54,13 +44,17 @@ void ContainerLog::write(std::string_view bytes) {
 }
 
 void ContainerLog::rotate() {
-  if (::rename(path_.c_str(), (path_ + ".1").c_str()) != 0) return;
-  if (auto next = open_for_append(path_)) {
-    file_ = std::move(next);
-    size_ = 0;
-    noted_ = 0;
-    [[maybe_unused]] auto emptied = ::ftruncate(times_.get(), 0);
-  }
+  const auto old = path_ + ".1";
+  if (::rename(path_.c_str(), old.c_str()) != 0) return;
+  // Without it the old text has the times of another: none are better.
+  if (::rename(LogTimes::path_of(path_).c_str(), LogTimes::path_of(old).c_str()) != 0)
+    ::unlink(LogTimes::path_of(old).c_str());
+  auto next = open_for_append(path_);
+  auto times = LogTimes::open(path_);
+  if (!next || !times) return;
+  file_ = std::move(next);
+  times_ = std::move(*times);
+  size_ = 0;
 }
 
 void ContainerLog::append(std::string_view bytes) {

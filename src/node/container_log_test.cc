@@ -46,7 +46,8 @@ TEST_F(ContainerLogTest, TurnsOverAtALineEndAndKeepsOneOld) {
   log->append("dddddd\neeee\n");
   EXPECT_EQ(*read_small_file(path() + ".1"), "cccc\ndddddd\n");
   EXPECT_EQ(*read_small_file(path()), "eeee\n");
-  EXPECT_EQ(std::distance(fs::directory_iterator(dir_), fs::directory_iterator()), 3);
+  EXPECT_EQ(std::distance(fs::directory_iterator(dir_), fs::directory_iterator()), 4)
+      << "two files, and when what they hold was said";
 }
 
 }  // namespace

@@ -11,8 +11,7 @@
 #include <set>
 
 #include "base/strings.h"
-#include "node/container_log.h"
-#include "node/small_file.h"
+#include "json/timestamp.h"
 
 namespace quorate::node {
 namespace {
@@ -20,7 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kPiece = 64 << 10;
-constexpr std::size_t kTimesLimit = 64 << 20;
 
 // The runs of which there is a log.
 std::set<int> find_runs(const std::string& folder) {
@@ -38,9 +36,17 @@ std::set<int> find_runs(const std::string& folder) {
 
 Result<std::string> read_piece(int file, off_t from, std::size_t size) {
   std::string out(size, '\0');
-  const auto got = ::pread(file, out.data(), out.size(), from);
+  auto got = ::pread(file, out.data(), out.size(), from);
+  while (got < 0 && errno == EINTR) got = ::pread(file, out.data(), out.size(), from);
   if (got < 0) return fail(errno_error("read a log", errno));
   out.resize(static_cast<std::size_t>(got));
+  return out;
+}
+
+// As a kubelet says it: nine digits, though ours are three.
+std::string render_log_time(WallTime when) {
+  auto out = json::render_micro_time(when);
+  out.insert(out.size() - 1, "000");
   return out;
 }
 
@@ -56,16 +62,24 @@ Result<LogReader> LogReader::open(const std::string& folder, const Options& opti
   LogReader out(fmt::format("{}/{}.log", folder, attempt), attempt);
   // From the beginning: also what was said before the log was cut, if it was.
   const bool whole = !options.tail && !options.since;
-  if (whole) out.file_.reset(::open((out.path_ + ".1").c_str(), O_RDONLY | O_CLOEXEC));
-  if (!out.file_) out.file_.reset(::open(out.path_.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!out.file_) return fail(errno_error("open " + out.path_, errno));
-  std::int64_t begin = options.since ? out.find_time(*options.since) : 0;
+  if (!(whole && out.open_file(out.path_ + ".1")) && !out.open_file(out.path_))
+    return fail(errno_error("open " + out.path_, errno));
+  out.timestamps_ = options.timestamps;
+  if (options.since) out.offset_ = out.find_time(*options.since);
   if (options.tail) {
     TRY(const auto tail, out.find_tail(*options.tail));
-    begin = std::max(begin, tail);
+    out.offset_ = std::max(out.offset_, tail);
   }
-  ::lseek(out.file_.get(), begin, SEEK_SET);
   return out;
+}
+
+bool LogReader::open_file(const std::string& path) {
+  rt::Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return false;
+  file_ = std::move(file);
+  times_.emplace(path);
+  offset_ = 0;
+  return true;
 }
 
 Result<std::int64_t> LogReader::find_tail(std::uint64_t lines) const {
@@ -86,15 +100,8 @@ Result<std::int64_t> LogReader::find_tail(std::uint64_t lines) const {
   return 0;
 }
 
-std::int64_t LogReader::find_time(WallTime since) const {
-  const auto from = std::chrono::floor<std::chrono::seconds>(since).time_since_epoch().count();
-  const auto times = read_small_file(ContainerLog::times_of(path_), kTimesLimit);
-  for (const auto line : split(times ? *times : std::string_view(), '\n')) {
-    const auto parts = cut(line, " ");
-    const auto offset = parts ? parse_integer(parts->before) : std::nullopt;
-    const auto second = parts ? parse_integer(parts->after) : std::nullopt;
-    if (offset && second && *second >= from) return *offset;
-  }
+std::int64_t LogReader::find_time(WallTime since) {
+  if (const auto begin = times_->find_since(since)) return *begin;
   return std::max<std::int64_t>(::lseek(file_.get(), 0, SEEK_END), 0);  // what is still to come
 }
 
@@ -103,20 +110,31 @@ Result<bool> LogReader::follow_rotation() {
   struct stat present {};
   if (::fstat(file_.get(), &ours) != 0 || ::stat(path_.c_str(), &present) != 0) return false;
   if (ours.st_ino == present.st_ino && ours.st_dev == present.st_dev) return false;
-  rt::Fd next(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!next) return fail(errno_error("open " + path_, errno));
-  file_ = std::move(next);
+  if (!open_file(path_)) return fail(errno_error("open " + path_, errno));
   return true;
 }
 
+std::string LogReader::stamp(std::string_view text) {
+  std::string out;
+  for (auto offset = offset_; !text.empty();) {
+    if (!in_line_)
+      if (const auto when = times_->find(offset)) out += render_log_time(*when) + " ";
+    const auto end = text.find('\n');
+    const auto line = text.substr(0, end == std::string_view::npos ? end : end + 1);
+    in_line_ = line.back() != '\n';
+    out += line;
+    offset += static_cast<std::int64_t>(line.size());
+    text.remove_prefix(line.size());
+  }
+  return out;
+}
+
 Result<std::string> LogReader::read() {
-  std::string out(kPiece, '\0');
   for (;;) {
-    const auto got = ::read(file_.get(), out.data(), out.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return fail(errno_error("read " + path_, errno));
-    if (got > 0) {
-      out.resize(static_cast<std::size_t>(got));
+    TRY(auto piece, read_piece(file_.get(), offset_, kPiece));
+    if (!piece.empty()) {
+      auto out = timestamps_ ? stamp(piece) : piece;
+      offset_ += static_cast<std::int64_t>(piece.size());
       return out;
     }
     TRY(const auto another, follow_rotation());

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "json/timestamp.h"
 #include "node/container_log.h"
 #include "rt/virtual_loop.h"
 
@@ -30,6 +31,11 @@ class LogReaderTest : public testing::Test {
   std::string since(WallTime when) const { return *LogReader::open(dir_, {.since = when})->read(); }
   std::string tail(std::uint64_t lines) const {
     return *LogReader::open(dir_, {.tail = lines})->read();
+  }
+  // The present time as logs have it.
+  std::string stamp() const {
+    auto text = json::render_micro_time(runtime_.clock->wall());
+    return text.replace(text.size() - 1, 1, "000Z");
   }
   rt::VirtualLoop loop_{1};
   rt::Runtime runtime_ = loop_.actor("node");
@@ -87,7 +93,32 @@ TEST_F(LogReaderTest, GoesOnAfterTheLogWasCut) {
   EXPECT_EQ(*reader->read(), "");
 }
 
-TEST_F(LogReaderTest, ShowsWhatWasSaidSinceASecond) {
+TEST_F(LogReaderTest, SaysWhenEachLineWasBegun) {
+  auto present = log(0, 40);
+  const auto shown = [&] {
+    auto reader = *LogReader::open(dir_, {.timestamps = true});
+    return *reader.read() + *reader.read();
+  };
+  const auto first = stamp();
+  present.append("one\ntwo\nbeg");
+  loop_.run(pass(std::chrono::milliseconds(250)));
+  const auto second = stamp();
+  present.append("un\nthree\n");
+  EXPECT_EQ(shown(),
+            first + " one\n" + first + " two\n" + first + " begun\n" + second + " three\n");
+  auto follower = *LogReader::open(dir_, {.tail = 1, .timestamps = true});
+  EXPECT_EQ(*follower.read(), second + " three\n");
+
+  loop_.run(pass(std::chrono::seconds(1)));
+  const auto third = stamp();
+  present.append("a line that does not fit any more\nbehind\n");  // the second into a new file
+  const auto last = third + " a line that does not fit any more\n" + third + " behind\n";
+  EXPECT_EQ(*follower.read() + *follower.read(), last);
+  EXPECT_EQ(shown(),
+            first + " one\n" + first + " two\n" + first + " begun\n" + second + " three\n" + last);
+}
+
+TEST_F(LogReaderTest, ShowsWhatWasSaidSinceATime) {
   auto present = log(0);
   const auto first = runtime_.clock->wall();
   present.append("one\n");
@@ -98,7 +129,7 @@ TEST_F(LogReaderTest, ShowsWhatWasSaidSinceASecond) {
   loop_.run(pass(std::chrono::seconds(10)));
   present.append("three\n");
   EXPECT_EQ(since(first), "one\nwith one\ntwo\nthree\n");
-  EXPECT_EQ(since(first + std::chrono::seconds(1)), "two\nthree\n");
+  EXPECT_EQ(since(first + std::chrono::milliseconds(1)), "two\nthree\n");
   EXPECT_EQ(since(second), "two\nthree\n");
   EXPECT_EQ(since(second + std::chrono::hours(1)), "");
   EXPECT_EQ(*LogReader::open(dir_, {.tail = 1, .since = first})->read(), "three\n");

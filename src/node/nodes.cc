@@ -86,6 +86,10 @@ Nodes::Nodes(rt::Runtime runtime, kube::Api& api, NodesOptions options, Log log)
       changed_(runtime) {
   for (int number = options_.first; number < options_.first + options_.count; ++number)
     slots_[fmt::format("{}{}", options_.prefix, number)].number = number;
+  for (auto& [name, slot] : slots_) {
+    slot.on = !options_.off.contains(name);
+    slot.cut = options_.cut.contains(name);
+  }
   cluster_.subscribe([this] {
     for (auto& [name, slot] : slots_)
       if (slot.node) slot.node->dependency_changed();
@@ -108,40 +112,62 @@ Result<void> Nodes::boot(const std::string& name, Slot& slot) {
   options.shutdown_grace = options_.shutdown_grace;
   options.log_limit = options_.log_limit;
   options.keep_logs = options_.keep_logs;
-  TRY(slot.node, Node::make(runtime_, api_, cluster_, options_.images, std::move(options), log_));
+  TRY(auto node, Node::make(runtime_, api_, cluster_, options_.images, std::move(options), log_));
+  if (slot.cut) TRY(node->cut());
+  slot.node = std::move(node);
   slot.life = std::make_unique<rt::TaskGroup>(runtime_);
   slot.life->spawn(name, slot.node->run());
   log_.info("node is on", {{"node", name}});
   return {};
 }
 
+Result<Nodes::Slot*> Nodes::find_slot(const std::string& name) {
+  if (!up_ || stopping_) return fail(Code::kUnavailable, "the nodes do not run; try again");
+  auto found = slots_.find(name);
+  if (found == slots_.end()) return fail(Code::kNotFound, "there is no node " + name);
+  return &found->second;
+}
+
 Task<Result<void>> Nodes::power_off(std::string node) {
-  auto found = slots_.find(node);
-  if (found == slots_.end() || !found->second.node)
-    co_return fail(Code::kNotFound, "node " + node + " is not on");
-  auto& slot = found->second;
-  auto going = std::move(slot.node);  // from now on nobody else finds it
-  auto life = std::move(slot.life);
-  slot.going = true;
+  CO_TRY(auto* slot, find_slot(node));
+  if (!slot->on) co_return fail(Code::kNotFound, "node " + node + " is not on");
+  slot->on = false;
+  auto going = std::move(slot->node);  // from now on nobody else finds it
+  auto life = std::move(slot->life);
+  slot->going = true;
   life->cancel();
   co_await life->join();
-  slot.going = false;
+  slot->going = false;
   log_.info("node is off", {{"node", node}});
   co_return Result<void>();
 }
 
 Result<void> Nodes::power_on(const std::string& node) {
-  auto found = slots_.find(node);
-  if (found == slots_.end()) return fail(Code::kNotFound, "there is no node " + node);
-  if (found->second.node) return fail(Code::kConflict, "node " + node + " is on already");
-  if (found->second.going) return fail(Code::kConflict, "node " + node + " is still going off");
-  return boot(node, found->second);
+  TRY(auto* slot, find_slot(node));
+  if (slot->on) return fail(Code::kConflict, "node " + node + " is on already");
+  if (slot->going) return fail(Code::kConflict, "node " + node + " is still going off");
+  TRY(boot(node, *slot));
+  slot->on = true;
+  return {};
+}
+
+Result<void> Nodes::cut(const std::string& node) {
+  TRY(auto* slot, find_slot(node));
+  if (slot->node) TRY(slot->node->cut());
+  slot->cut = true;
+  return {};
+}
+
+Result<void> Nodes::mend(const std::string& node) {
+  TRY(auto* slot, find_slot(node));
+  if (slot->node) TRY(slot->node->mend());
+  slot->cut = false;
+  return {};
 }
 
 std::vector<Nodes::State> Nodes::states() const {
   std::vector<State> out;
-  for (const auto& [name, slot] : slots_)
-    out.push_back({name, slot.node != nullptr, slot.node && slot.node->is_cut()});
+  for (const auto& [name, slot] : slots_) out.push_back({name, slot.on, slot.cut});
   return out;
 }
 
@@ -183,7 +209,8 @@ Task<Result<void>> Nodes::run() {
 Task<Result<void>> Nodes::live() {
   CO_TRY(co_await prepare_cluster());
   for (auto& [name, slot] : slots_)
-    if (!stopping_) CO_TRY(boot(name, slot));
+    if (!stopping_ && slot.on) CO_TRY(boot(name, slot));
+  up_ = true;
   while (!stopping_) {
     auto waited = co_await changed_.wait(rt::Deadline::never());
     if (!waited && waited.error().code() == Code::kCancelled) co_return waited;

@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,8 @@ struct NodesOptions {
   std::string prefix = "node-";
   int first = 1;  // number of the first node; two processes of one fabric use different ones
   int count = 1;
+  std::set<std::string> off;  // nodes that are not powered on at the beginning
+  std::set<std::string> cut;  // nodes whose cable is pulled at the beginning
   ImageTable images;
   TextMap labels;
   PodPolicy policy;
@@ -47,10 +50,17 @@ class Nodes {
   Task<Result<void>> run();
   void stop();
 
+  // Whether the nodes have been powered on that are on at the beginning.
+  [[nodiscard]] bool are_up() const { return up_; }
+
   // One node alone, by its name; kNotFound. Powered off, all of its Pods vanish at once and nobody
-  // is told; powered on, it boots and runs the Pods that are still bound to it.
+  // is told; powered on, it boots and runs the Pods that are still bound to it. kUnavailable before
+  // all of them are up, and once they are told to stop.
   Task<Result<void>> power_off(std::string node);
   Result<void> power_on(const std::string& node);
+  // Its cable, whether it is on or not: it stays pulled until it is mended.
+  Result<void> cut(const std::string& node);
+  Result<void> mend(const std::string& node);
   struct State {
     std::string name;
     bool on = false;
@@ -61,9 +71,11 @@ class Nodes {
   [[nodiscard]] Node* find(const std::string& node);
 
  private:
-  // A slot is a machine: a node runs in it while it is on.
+  // A slot is a machine, with its switch and its cable: a node runs in it while it is on.
   struct Slot {
     int number = 0;
+    bool on = true;
+    bool cut = false;
     std::unique_ptr<Node> node;
     std::unique_ptr<rt::TaskGroup> life;
     bool going = false;  // off, and its last containers are ending
@@ -71,6 +83,7 @@ class Nodes {
 
   Nodes(rt::Runtime runtime, kube::Api& api, NodesOptions options, Log log);
   Result<void> boot(const std::string& name, Slot& slot);
+  Result<Slot*> find_slot(const std::string& name);
   Task<Result<void>> prepare_cluster();
   Task<Result<void>> make_class();
   Task<Result<void>> find_api_service();
@@ -86,6 +99,7 @@ class Nodes {
   ServiceNetwork services_;
   Environment base_environment_;
   std::map<std::string, Slot> slots_;
+  bool up_ = false;
   bool stopping_ = false;
   rt::Signal changed_;
 };

@@ -88,6 +88,7 @@ Result<Spawned> PodRunner::start_command(const std::string& container, Program p
   if (found == running_.end())
     return fail(Code::kNotFound, "container " + container + " does not run");
   program.environment = found->second.environment;
+  if (program.terminal) program.environment.emplace_back("TERM=xterm");  // as container runtimes do
   return spawn_in_container(node_.runtime, program, found->second.child->pid());
 }
 

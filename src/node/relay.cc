@@ -14,7 +14,9 @@ namespace {
 using namespace std::chrono_literals;
 using Direction = net::Socket::Direction;
 
-constexpr Duration kConnectTimeout = 5s;
+// How long a backend may take to answer, attempt by attempt. One that has just gone does not answer
+// at all, and the next in turn is there at once.
+constexpr Duration kPatience[] = {250ms, 500ms, 1s, 2s};
 constexpr std::size_t kPiece = 16 << 10;
 constexpr Duration kFullPause = 100ms;
 
@@ -84,16 +86,24 @@ Task<void> Relay::run() {
   co_await calls_.join();
 }
 
-Task<void> Relay::serve(std::unique_ptr<net::Socket> caller) {
-  auto backend = pick_();
-  if (!backend) co_return;
-  auto address = net::Address::parse(backend->address.text(), backend->port);
-  auto other = co_await net::connect(runtime_, std::vector<net::Address>{*address},
-                                     runtime_.in(kConnectTimeout));
-  if (!other) {
-    log_.debug("backend does not answer", {{"error", other.error()}});
-    co_return;
+Task<Result<std::unique_ptr<net::Socket>>> Relay::reach_backend() {
+  Result<std::unique_ptr<net::Socket>> reached = fail(Code::kUnavailable, "no backend");
+  for (const auto patience : kPatience) {
+    auto backend = pick_();
+    if (!backend) break;
+    auto address = net::Address::parse(backend->address.text(), backend->port);
+    reached =
+        co_await net::connect(runtime_, std::vector<net::Address>{*address}, runtime_.in(patience));
+    if (reached || reached.error() == Code::kCancelled) break;
+    log_.debug("backend does not answer",
+               {{"backend", backend->address.text()}, {"error", reached.error()}});
   }
+  co_return reached;
+}
+
+Task<void> Relay::serve(std::unique_ptr<net::Socket> caller) {
+  auto other = co_await reach_backend();
+  if (!other) co_return;
   rt::TaskGroup both(runtime_);
   both.spawn("to", copy_or_break(*caller, **other));
   both.spawn("from", copy_or_break(**other, *caller));

@@ -22,6 +22,7 @@ namespace quorate::node {
 using PickBackend = std::function<std::optional<SocketAddress>()>;
 
 // Accepts callers on a listener and joins each with a backend, byte by byte, until both have ended.
+// A backend that does not answer soon is passed over for the next one in turn.
 // The backend is reached from the network namespace of the calling thread, whichever the listener
 // was opened in: that is how the host's loopback reaches into a fabric.
 //
@@ -38,6 +39,7 @@ class Relay {
   void stop();
 
  private:
+  Task<Result<std::unique_ptr<net::Socket>>> reach_backend();
   Task<void> serve(std::unique_ptr<net::Socket> caller);
   Task<Result<void>> copy(net::Socket& from, net::Socket& to);
   Task<void> copy_or_break(net::Socket& from, net::Socket& to);

@@ -34,10 +34,20 @@ Task<Result<std::string>> read_exactly(net::Socket& from, std::size_t count,
   co_return out;
 }
 
+namespace {
+
+// Without a signal where nobody reads any more; a terminal raises none.
+ssize_t write_quietly(int to, std::string_view bytes) {
+  const auto put = ::send(to, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  return put < 0 && errno == ENOTSOCK ? ::write(to, bytes.data(), bytes.size()) : put;
+}
+
+}  // namespace
+
 Task<Result<void>> write_fully(net::Socket& to, std::string bytes, rt::Deadline deadline) {
   std::size_t done = 0;
   while (done < bytes.size()) {
-    auto put = ::send(to.fd(), bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL);
+    auto put = write_quietly(to.fd(), std::string_view(bytes).substr(done));
     if (put >= 0) {
       done += static_cast<std::size_t>(put);
       continue;

@@ -6,7 +6,8 @@
 
 namespace quorate::node {
 
-// Bytes from and to any descriptor that a net::Socket waits on: sockets and pipes.
+// Bytes from and to any descriptor that a net::Socket waits on: from sockets, pipes and terminals,
+// to sockets and terminals.
 
 // What there is, at most `limit` bytes; empty at the end.
 [[nodiscard]] Task<Result<std::string>> read_some(net::Socket& from, std::size_t limit,

@@ -7,10 +7,12 @@
 #include <linux/sched.h>
 #include <linux/securebits.h>
 #include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
@@ -40,6 +42,7 @@ enum class Stage : int {
   kEnterMounts,
   kMount,  // of the step `index`
   kOutput,
+  kTerminal,
   kWorkingDir,
   kCapabilities,
   kExec,
@@ -58,13 +61,15 @@ struct Plan {
         working_dir(program.working_dir.c_str()),
         input(program.input),
         output(program.output),
-        errors(program.errors >= 0 ? program.errors : program.output) {}
+        errors(program.errors >= 0 ? program.errors : program.output),
+        terminal(program.terminal) {}
 
   rt::Exec exec;
   const char* working_dir;
   int input;
   int output;
   int errors;
+  bool terminal;
   int network = -1;
   int uts = -1;
   int ipc = -1;
@@ -186,6 +191,7 @@ void take_standard_streams(const Plan& plan) {
     for (std::size_t i = 0; i < plan.root->size(); ++i)
       if (carry_out((*plan.root)[i]) != 0) give_up(plan, Stage::kMount, static_cast<int>(i));
   take_standard_streams(plan);
+  if (plan.terminal && ::ioctl(STDIN_FILENO, TIOCSCTTY, 0) != 0) give_up(plan, Stage::kTerminal);
   if (::chdir(plan.working_dir) != 0) give_up(plan, Stage::kWorkingDir);
   if (drop_capabilities() != 0) give_up(plan, Stage::kCapabilities);
   ::umask(022);
@@ -228,6 +234,8 @@ std::string call_of(const Failure& failure, const std::vector<MountStep>& root) 
                  : "mount";
     case Stage::kOutput:
       return "open(/dev/null)";
+    case Stage::kTerminal:
+      return "ioctl(TIOCSCTTY)";
     case Stage::kWorkingDir:
       return "chdir to the working directory";
     case Stage::kCapabilities:

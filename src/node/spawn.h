@@ -21,7 +21,8 @@ struct Program {
   // What becomes its standard streams; borrowed. Not given: nothing to read, nobody who listens.
   int input = -1;
   int output = -1;
-  int errors = -1;  // not given: with the output
+  int errors = -1;        // not given: with the output
+  bool terminal = false;  // the input is one (terminal.h), and becomes its controlling one
 };
 
 // A process of ours in its namespaces. It is a child of the thread that spawned it and dies with

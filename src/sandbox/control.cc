@@ -8,9 +8,28 @@
 namespace quorate::sandbox {
 namespace {
 
-constexpr std::string_view kRoot = "/sandbox/";
+using namespace std::chrono_literals;
 
-Error no_nodes_yet() { return Error(Code::kUnavailable, "the nodes do not run yet; try again"); }
+constexpr std::string_view kRoot = "/sandbox/";
+constexpr Duration kNodesWithin = 30s;
+constexpr Duration kLookAgain = 20ms;
+constexpr Duration kKeepWithin = 30s;
+
+json::Value render_nodes(const node::Nodes& nodes) {
+  json::Array all;
+  for (const auto& node : nodes.states())
+    all.push_back(json::Object{{"name", node.name}, {"on", node.on}, {"cut", node.cut}});
+  return json::Object{{"nodes", std::move(all)}};
+}
+
+Switches switches_of(const node::Nodes& nodes) {
+  Switches out;
+  for (const auto& node : nodes.states()) {
+    if (!node.on) out.off.insert(node.name);
+    if (node.cut) out.cut.insert(node.name);
+  }
+  return out;
+}
 
 }  // namespace
 
@@ -30,11 +49,10 @@ Task<Result<json::Value>> Control::answer(std::string method, std::string path) 
   std::vector<std::string> parts;
   for (const auto part : split(std::string_view(path).substr(kRoot.size()), '/'))
     parts.emplace_back(part);
-  if (method == "GET" && parts.size() == 1 && parts[0] == "nodes") co_return list_nodes();
-  if (method == "POST" && parts.size() == 3 && parts[0] == "nodes") {
-    CO_TRY(co_await change_node(parts[1], parts[2]));
-    co_return list_nodes();
-  }
+  const bool of_nodes = parts[0] == "nodes";
+  if (of_nodes &&
+      ((method == "GET" && parts.size() == 1) || (method == "POST" && parts.size() == 3)))
+    co_return co_await answer_nodes(std::move(method), std::move(parts));
   if (method == "POST" && parts.size() == 3 && parts[0] == "reach") {
     CO_TRY(const auto port, reach_.open({parts[1], parts[2]}));
     co_return json::Value(json::Object{{"port", port}});
@@ -42,24 +60,34 @@ Task<Result<json::Value>> Control::answer(std::string method, std::string path) 
   co_return fail(Code::kNotFound, fmt::format("the sandbox has no {} {}", method, path));
 }
 
-Result<json::Value> Control::list_nodes() const {
-  const auto* nodes = nodes_();
-  if (!nodes) return fail(no_nodes_yet());
-  json::Array all;
-  for (const auto& node : nodes->states())
-    all.push_back(json::Object{{"name", node.name}, {"on", node.on}, {"cut", node.cut}});
-  return json::Value(json::Object{{"nodes", std::move(all)}});
+Task<Result<json::Value>> Control::answer_nodes(std::string method,
+                                                std::vector<std::string> parts) {
+  CO_TRY(auto* nodes, co_await await_nodes());
+  if (method == "POST") {
+    CO_TRY(co_await change_node(*nodes, parts[1], parts[2]));
+    // Whatever else was changed meanwhile is kept along with it.
+    CO_TRY(
+        co_await switches_.save([nodes] { return switches_of(*nodes); }, runtime_.in(kKeepWithin)));
+  }
+  co_return render_nodes(*nodes);
 }
 
-Task<Result<void>> Control::change_node(std::string name, std::string verb) {
-  auto* nodes = nodes_();
-  if (!nodes) co_return fail(no_nodes_yet());
-  if (verb == "start") co_return nodes->power_on(name);
-  if (verb == "stop") co_return co_await nodes->power_off(name);
-  auto* node = nodes->find(name);
-  if (!node) co_return fail(Code::kNotFound, "node " + name + " is not on");
-  if (verb == "cut") co_return node->cut();
-  if (verb == "mend") co_return node->mend();
+Task<Result<node::Nodes*>> Control::await_nodes() {
+  const auto deadline = runtime_.in(kNodesWithin);
+  for (;;) {
+    auto* nodes = nodes_();
+    if (nodes && nodes->are_up()) co_return nodes;
+    if (deadline.passed(*runtime_.clock))
+      co_return fail(Code::kUnavailable, "the nodes do not run yet; try again");
+    CO_TRY(co_await runtime_.clock->sleep_until(runtime_.in(kLookAgain).at));
+  }
+}
+
+Task<Result<void>> Control::change_node(node::Nodes& nodes, std::string name, std::string verb) {
+  if (verb == "start") co_return nodes.power_on(name);
+  if (verb == "stop") co_return co_await nodes.power_off(name);
+  if (verb == "cut") co_return nodes.cut(name);
+  if (verb == "mend") co_return nodes.mend(name);
   co_return fail(Code::kInvalid, "a node cannot be told to " + verb);
 }
 

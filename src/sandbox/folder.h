@@ -16,6 +16,7 @@ namespace quorate::sandbox {
 //   objects        what its API holds (object_store.h)
 //   credentials    who its API is
 //   reach          which ports of the host's loopback lead to which clusters
+//   switches       which nodes are powered off or cut
 //   etcd           leads to the folder with the programs etcd and etcdctl
 //   clients/       certificates for programs outside
 //   nodes/         the nodes' disks: volumes, logs of containers
@@ -32,6 +33,7 @@ class Folder {
   std::string objects() const { return path_ + "/objects"; }
   std::string credentials() const { return path_ + "/credentials"; }
   std::string reach() const { return path_ + "/reach"; }
+  std::string switches() const { return path_ + "/switches"; }
   std::string etcd() const { return path_ + "/etcd"; }
   std::string clients() const { return path_ + "/clients"; }
   std::string nodes() const { return path_ + "/nodes"; }

@@ -8,6 +8,7 @@
 
 #include "json/document.h"
 #include "node/socket_io.h"
+#include "node/terminal.h"
 #include "rt/exec.h"
 #include "rt/group.h"
 #include "sandbox/pod_request.h"
@@ -72,11 +73,12 @@ Result<Ends> make_inlet() {
 
 }  // namespace
 
-// nullptr: not asked for.
+// nullptr: not asked for. At a terminal, input and output are its person's end.
 struct ExecStreams {
   std::unique_ptr<net::Socket> input;
   std::unique_ptr<net::Socket> output;
   std::unique_ptr<net::Socket> errors;
+  bool terminal = false;
 };
 
 bool PodExec::serves(const net::ServerRequest& request) const {
@@ -103,8 +105,6 @@ Task<void> PodExec::handle(net::ServerRequest request, net::Responder& responder
 }
 
 Result<PodExec::Running> PodExec::find_running(const PodRequest& request) const {
-  if (request.flag("tty"))
-    return fail(Code::kInvalid, "the sandbox has no terminals: leave out -t (--tty)");
   if (request.text("command").empty()) return fail(Code::kInvalid, "no command is given");
   TRY(const auto place, find_container(api_, request));
   TRY(auto* node, find_node(nodes_(), place.node));
@@ -115,7 +115,25 @@ Result<PodExec::Running> PodExec::find_running(const PodRequest& request) const 
   return Running{pod, place.container};
 }
 
+Result<node::Spawned> PodExec::start_at_terminal(const PodRequest& request,
+                                                 ExecStreams& streams) const {
+  TRY(const auto running, find_running(request));
+  TRY(auto terminal, node::Terminal::open());
+  node::Program program;
+  program.arguments = request.query.find("command")->second;
+  program.terminal = true;
+  program.input = program.output = terminal.program.get();
+  rt::Fd input(::fcntl(terminal.person.get(), F_DUPFD_CLOEXEC, 0));
+  if (!input) return fail(errno_error("fcntl(F_DUPFD_CLOEXEC)", errno));
+  if (request.flag("stdin"))
+    streams.input = std::make_unique<net::Socket>(runtime_, input.release());
+  streams.output = std::make_unique<net::Socket>(runtime_, terminal.person.release());
+  streams.terminal = true;
+  return running.pod->start_command(running.container, std::move(program));
+}
+
 Result<node::Spawned> PodExec::start(const PodRequest& request, ExecStreams& streams) const {
+  if (request.flag("tty")) return start_at_terminal(request, streams);
   // Looked for again: the container may have ended while hands were shaken.
   TRY(const auto running, find_running(request));
   node::Program program;
@@ -165,7 +183,7 @@ Task<Result<rt::Exit>> PodExec::converse(net::WebSocketServer& socket, rt::Child
     outputs.spawn("output", pass_output(socket, ExecChannel::kOutput, *streams.output));
   if (streams.errors)
     outputs.spawn("errors", pass_output(socket, ExecChannel::kErrors, *streams.errors));
-  inputs.spawn("input", pass_input(socket, std::move(streams.input), child));
+  inputs.spawn("input", pass_input(socket, streams, child));
   auto end = co_await child.wait(rt::Deadline::never());
   // Something that it has left behind may hold its output open for ever.
   if (end) static_cast<void>(co_await outputs.join_until(runtime_.in(kLastOutput)));
@@ -189,8 +207,9 @@ Task<void> PodExec::pass_output(net::WebSocketServer& socket, ExecChannel channe
 }
 
 // Ends with the client, and the command with it.
-Task<void> PodExec::pass_input(net::WebSocketServer& socket, std::unique_ptr<net::Socket> pipe,
+Task<void> PodExec::pass_input(net::WebSocketServer& socket, ExecStreams& streams,
                                rt::Child& child) {
+  auto& pipe = streams.input;
   for (;;) {
     auto said = co_await socket.read(rt::Deadline::never());
     if (!said && said.error() == Code::kCancelled) co_return;
@@ -198,6 +217,9 @@ Task<void> PodExec::pass_input(net::WebSocketServer& socket, std::unique_ptr<net
     auto message = kube::parse_exec_message((*said)->data);
     if (!message) continue;
     if (message->channel == ExecChannel::kClose && message->data == kInputIsOver) pipe.reset();
+    if (message->channel == ExecChannel::kResize && streams.terminal)
+      if (const auto size = kube::parse_exec_size(message->data))
+        static_cast<void>(node::resize_terminal(streams.output->fd(), {size->columns, size->rows}));
     if (message->channel != ExecChannel::kInput || !pipe) continue;
     auto written =
         co_await node::write_fully(*pipe, std::move(message->data), rt::Deadline::never());

@@ -14,7 +14,7 @@ struct ExecStreams;
 struct PodRequest;
 
 // `kubectl exec`: pods/NAME/exec, a command in a running container over a WebSocket of the protocol
-// v5.channel.k8s.io, with its input, output, errors and exit code. There are no terminals.
+// v5.channel.k8s.io, with its input, output, errors and exit code, or with a terminal.
 class PodExec final : public Annex {
  public:
   // `nodes` gives nullptr before they run.
@@ -32,14 +32,14 @@ class PodExec final : public Annex {
   Result<Running> find_running(const PodRequest& request) const;
   // Our ends of its standard streams are put into `streams`.
   Result<node::Spawned> start(const PodRequest& request, ExecStreams& streams) const;
+  Result<node::Spawned> start_at_terminal(const PodRequest& request, ExecStreams& streams) const;
   Task<Result<rt::Exit>> run(PodRequest request, net::WebSocketServer& socket,
                              ExecStreams& streams);
   Task<Result<rt::Exit>> converse(net::WebSocketServer& socket, rt::Child& child,
                                   ExecStreams& streams);
   Task<void> pass_output(net::WebSocketServer& socket, kube::ExecChannel channel,
                          net::Socket& pipe);
-  Task<void> pass_input(net::WebSocketServer& socket, std::unique_ptr<net::Socket> pipe,
-                        rt::Child& child);
+  Task<void> pass_input(net::WebSocketServer& socket, ExecStreams& streams, rt::Child& child);
   Task<Result<void>> say_end(net::WebSocketServer& socket, std::string status);
 
   rt::Runtime runtime_;

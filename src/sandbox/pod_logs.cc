@@ -40,12 +40,11 @@ Result<std::optional<WallTime>> PodLogs::find_since(const PodRequest& request) c
 
 Result<PodLogs::Reading> PodLogs::open(const net::ServerRequest& request) {
   const auto asked = *PodRequest::parse(request.path, "log");
-  if (asked.flag("timestamps"))
-    return fail(Code::kInvalid, "timestamps: the sandbox does not keep when each line was said");
   TRY(auto place, find_container(api_, asked));
   TRY(auto* node, find_node(nodes_(), place.node));
   node::LogReader::Options options;
   options.previous = asked.flag("previous");
+  options.timestamps = asked.flag("timestamps");
   TRY(options.tail, asked.number("tailLines"));
   TRY(options.since, find_since(asked));
   TRY(const auto limit, asked.number("limitBytes"));

@@ -11,8 +11,7 @@ namespace quorate::sandbox {
 struct PodRequest;
 
 // `kubectl logs`: pods/NAME/log, from the files that the Pod's node keeps. It knows follow,
-// previous, tailLines, sinceSeconds, sinceTime and limitBytes. When each single line was said is
-// not kept, so timestamps are refused.
+// previous, tailLines, sinceSeconds, sinceTime, limitBytes and timestamps.
 class PodLogs final : public Annex {
  public:
   // `nodes` gives nullptr before they run.

@@ -34,6 +34,7 @@
 #include "sandbox/pod_exec.h"
 #include "sandbox/pod_logs.h"
 #include "sandbox/reach.h"
+#include "sandbox/switches.h"
 
 namespace quorate::sandbox {
 namespace {
@@ -88,8 +89,12 @@ class Parts {
                {.on_broken = [this](const Error& error) { end_at_once(error); }}),
         controllers_(runtime_, api_.verbs(), {.provisions = false}),
         pool_(runtime_, {}),
+        threads_(runtime_, 1),
+        files_(runtime_, threads_),
+        switches_(runtime_, files_, options_.folder.switches()),
         reach_(runtime_, api_, host_, options_.folder.reach(), log_),
-        control_([this] { return nodes_.get(); }, reach_),
+        control_(
+            runtime_, [this] { return nodes_.get(); }, switches_, reach_),
         logs_(runtime_, api_, [this] { return nodes_.get(); }),
         exec_(runtime_, api_, [this] { return nodes_.get(); }) {}
 
@@ -131,17 +136,13 @@ class Parts {
   }
 
   Task<Result<void>> write_file(std::string path, Secret text) {
-    rt::CpuPool threads(runtime_, 1);
-    rt::MachineFiles files(runtime_, threads);
-    co_return co_await files.write_atomically(std::move(path), text.reveal(), 0600);
+    co_return co_await files_.write_atomically(std::move(path), text.reveal(), 0600);
   }
 
   // Those of the last start, or new ones.
   Task<Result<void>> find_credentials() {
     const auto path = options_.folder.credentials();
-    rt::CpuPool threads(runtime_, 1);
-    rt::MachineFiles files(runtime_, threads);
-    auto text = co_await files.read(path, kCredentialsLimit);
+    auto text = co_await files_.read(path, kCredentialsLimit);
     if (!text && text.error() != Code::kNotFound) co_return fail(std::move(text).error());
     const auto now = runtime_.clock->wall();
     if (text) {
@@ -159,7 +160,7 @@ class Parts {
   // Nodes and operator: production code, which knows of no sandbox.
   Task<Result<void>> run_hands(kube::ClusterConfig config) {
     CO_TRY(auto node_api, kube::HttpApi::make(runtime_, config, {.user_agent = "quorate-node"}));
-    CO_TRY(nodes_, make_nodes(*node_api, config.endpoint));
+    CO_TRY(nodes_, make_nodes(*node_api, config.endpoint, co_await find_switches()));
     etcd_ = etcd::make_client(pool_);
     rt::TaskGroup beside(runtime_);
     beside.spawn("etcd pool", pool_.run());
@@ -173,11 +174,22 @@ class Parts {
     co_return ended;
   }
 
-  Result<std::unique_ptr<node::Nodes>> make_nodes(kube::Api& api, const net::Endpoint& endpoint) {
+  // Those of the last start.
+  Task<Switches> find_switches() {
+    auto kept = co_await switches_.load();
+    if (kept) co_return std::move(*kept);
+    log_.warn("all nodes are powered on and connected", {{"error", kept.error()}});
+    co_return Switches();
+  }
+
+  Result<std::unique_ptr<node::Nodes>> make_nodes(kube::Api& api, const net::Endpoint& endpoint,
+                                                  Switches switches) {
     const int there = count_nodes(api_);
     node::NodesOptions nodes;
     nodes.directory = options_.folder.nodes();
     nodes.count = options_.nodes.value_or(there > 0 ? there : kNodes);
+    nodes.off = std::move(switches.off);
+    nodes.cut = std::move(switches.cut);
     nodes.images = options_.images;
     if (auto address = node::Ipv4::parse(endpoint.host))
       nodes.api_server = node::SocketAddress{*address, endpoint.port};
@@ -234,6 +246,9 @@ class Parts {
   ObjectStore store_;
   apiserver::Controllers controllers_;
   etcd::Pool pool_;
+  rt::CpuPool threads_;
+  rt::MachineFiles files_;
+  SwitchFile switches_;
   Reach reach_;
   Control control_;
   PodLogs logs_;
