@@ -130,6 +130,18 @@ TEST(StatusPage, ShowsMembersWithRoleNodeAndVolume) {
   EXPECT_THAT(render_status(make_facts(), plain(true)), HasSubstr("10.0.0.1"));
 }
 
+TEST(StatusPage, ShowsSizesOfVolumesByValueAndWhatIsWantedWhereItIsMore) {
+  auto facts = make_facts();
+  facts.claims[0].capacity = "1073741824";  // what was asked for, as some drivers say it
+  facts.claims[1].capacity = "5G";          // more than that
+  facts.claims[2].requested = "2Gi";        // on its way to more
+  const auto page = render_status(facts, plain());
+  EXPECT_THAT(page, HasSubstr("Running   1Gi "));
+  EXPECT_THAT(page, HasSubstr("Running   5G "));
+  EXPECT_THAT(page, HasSubstr("Running   1Gi, 2Gi wanted "));
+  EXPECT_THAT(page, Not(HasSubstr("1073741824")));
+}
+
 TEST(StatusPage, ShowsWhatIsWaitedForAndWhatIsOverdue) {
   const auto page = render_status(make_facts("{}", R"({"phase": "2/3 members are ready",
       "waiting": [

@@ -4,6 +4,7 @@
 
 #include "base/strings.h"
 #include "cli/advice.h"
+#include "json/quantity.h"
 
 namespace quorate::cli {
 namespace {
@@ -38,12 +39,25 @@ std::string pod_state(const op::PodView* pod) {
   return "Unknown";
 }
 
+// Some storage drivers answer in bytes: 1073741824 is 1Gi. What is shorter as it stands, stays.
+std::string readable_size(const std::string& text) {
+  const auto size = json::Quantity::parse(text);
+  if (!size) return text;
+  auto binary = json::Quantity::of(size->bytes()).text();
+  return binary.size() < text.size() ? binary : text;
+}
+
+bool is_less(const std::string& size, const std::string& wanted) {
+  const auto a = json::Quantity::parse(size), b = json::Quantity::parse(wanted);
+  return a && b && *a < *b;
+}
+
 std::string volume_of(const ClusterFacts& facts, const std::string& member) {
   const auto* claim = facts.claim_of(member);
   if (!claim)
     return facts.cluster.declared && facts.cluster.declared->storage.empty_dir ? "with its Pod"
                                                                                : "";
-  const auto& size = claim->capacity.empty() ? claim->requested : claim->capacity;
+  const auto size = readable_size(claim->capacity.empty() ? claim->requested : claim->capacity);
   switch (claim->phase) {
     case plan::ClaimPhase::kPending:
       return size + ", pending";
@@ -52,7 +66,9 @@ std::string volume_of(const ClusterFacts& facts, const std::string& member) {
     case plan::ClaimPhase::kBound:
       break;
   }
-  return claim->requested == size ? size : fmt::format("{}, {} wanted", size, claim->requested);
+  return is_less(size, claim->requested)
+             ? fmt::format("{}, {} wanted", size, readable_size(claim->requested))
+             : size;
 }
 
 const api::ClusterMemberStatus* find_listed(const ClusterFacts& facts, const std::string& name) {

@@ -5,6 +5,7 @@
 #include "operator/executor.h"
 #include "operator/tls_secret.h"
 #include "pki/authority.h"
+#include "plan/shared.h"
 
 // How one authority takes another's place, in its Secret: plan/rotate.cc says when.
 //
@@ -65,7 +66,7 @@ Task<Result<void>> Executor::shake_hands(plan::Shared which, std::vector<plan::V
   pki::LeafRequest request;
   request.common_name = certificate_name({pass.owner.key.ns, "handshake"});
   request.purpose = pki::Purpose::kClient;
-  request.validity = {now - kClockSlack, now + std::chrono::hours(1)};
+  request.validity = {now - plan::kClockSlack, now + std::chrono::hours(1)};
   CO_TRY(auto leaf, issuer.issue(keys_, request));
   etcd::Target target;
   target.identity = etcd::make_identity({std::move(roots), leaf.certificate_pem(), leaf.key.pem()});

@@ -50,11 +50,14 @@ void set_spec(json::Value& object, json::Object spec, std::string (*owned_in)(co
   root["spec"] = std::move(value);
 }
 
-// Pods of this very cluster, not of an earlier one of the same name.
-json::Object select(const Owner& owner, std::string_view label) {
+// What is selected where no Pod is to be found: none is labelled so.
+constexpr std::string_view kNotYet = "not-yet";
+
+// Pods of this very cluster, not of an earlier one of the same name; none, unless it is `open`.
+json::Object select(const Owner& owner, std::string_view label, bool open = true) {
   json::Object selector{{std::string(api::kLabelClusterUid), owner.uid.value()},
                         {std::string(api::kLabelComponent), std::string(api::kComponentMember)}};
-  if (!label.empty()) selector[std::string(label)] = std::string(api::kTrue);
+  if (!label.empty()) selector[std::string(label)] = std::string(open ? api::kTrue : kNotYet);
   return selector;
 }
 
@@ -97,7 +100,7 @@ json::Value build_client_service(const Owner& owner, const plan::ApplyShared& st
   auto object =
       head(owner, kube::kServices, api::client_service_name(owner.key.name), step.rendered);
   json::Object spec{{"sessionAffinity", "None"},
-                    {"selector", select(owner, api::kLabelServing)},
+                    {"selector", select(owner, api::kLabelServing, step.open)},
                     {"ports", json::Array{port(api::kClientPortName, api::kClientPort)}}};
   put_client_settings(spec, step.services.client.spec);
   set_spec(object, std::move(spec), owned_in_service);

@@ -254,6 +254,21 @@ TEST(BuildService, PatchRemovesWhatIsNotDeclaredAnyMore) {
   EXPECT_FALSE(seen<ServiceView>(json::apply_merge_patch(service, patch)).drifted);
 }
 
+TEST(BuildService, LeadsNowhereUntilItIsOpened) {
+  plan::ApplyShared step;
+  step.which = plan::Shared::kClientService;
+  step.open = false;
+  const auto shut = build_client_service(kOwner, step);
+  const auto label = "/spec/selector/" + json::escape_pointer(api::kLabelServing);
+  EXPECT_NE(json::text_or(shut, label, api::kTrue), api::kTrue);
+  EXPECT_FALSE(seen<ServiceView>(shut).drifted);
+  step.open = true;
+  const json::Value patch = build_shared_patch(build_client_service(kOwner, step), "");
+  const auto open = json::apply_merge_patch(shut, patch);
+  EXPECT_EQ(json::text_or(open, label, ""), api::kTrue);
+  EXPECT_FALSE(seen<ServiceView>(open).drifted);
+}
+
 TEST(BuildClaim, HasTheMetadataAndSelectorThatAreDeclared) {
   plan::CreateClaim step;
   step.name = "data-c-1";

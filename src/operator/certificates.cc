@@ -4,6 +4,7 @@
 #include "operator/executor.h"
 #include "operator/tls_secret.h"
 #include "pki/authority.h"
+#include "plan/shared.h"
 
 // The executor's steps that make keys and certificates.
 namespace quorate::op {
@@ -36,7 +37,7 @@ Result<pki::Authority> Executor::make_authority(plan::Shared which, const Pass& 
   const auto now = runtime_.clock->wall();
   const auto name = plan::name_of(which, pass.owner.key.name);
   return pki::Authority::make(keys_, certificate_name({pass.owner.key.ns, name}),
-                              {now - kClockSlack, now + options_.authority_lifetime});
+                              {now - plan::kClockSlack, now + options_.authority_lifetime});
 }
 
 Task<Result<void>> Executor::on(plan::CreateAuthority step, Pass& pass) {
@@ -67,7 +68,7 @@ Task<Result<void>> Executor::on(plan::IssueLeaf step, Pass& pass) {
   request.common_name = certificate_name({pass.owner.key.ns, name});
   request.names = split(step.names);
   request.purpose = purpose_of(step.which);
-  request.validity = {now - kClockSlack, now + options_.leaf_lifetime};
+  request.validity = {now - plan::kClockSlack, now + options_.leaf_lifetime};
   CO_TRY(auto leaf, authority.issue(keys_, request));
   // On a Secret that is there, people's labels and annotations are another step's business.
   auto owner = pass.owner;

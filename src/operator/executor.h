@@ -10,19 +10,13 @@
 #include "operator/member_link.h"
 #include "operator/memory.h"
 #include "operator/observer.h"
+#include "operator/options.h"
 #include "operator/tls_secret.h"
 #include "pki/authority.h"
 #include "pki/key.h"
 #include "plan/decide.h"
 
 namespace quorate::op {
-
-struct ExecutorOptions {
-  Duration call_timeout = std::chrono::seconds(10);  // of one write; never beyond the lease
-  std::size_t at_once = 8;                           // writes of one cluster side by side
-  std::chrono::seconds authority_lifetime = std::chrono::hours(24 * 3650);
-  std::chrono::seconds leaf_lifetime = std::chrono::hours(24 * 365);
-};
 
 // The way to the members themselves.
 struct MemberAccess {

@@ -128,6 +128,9 @@ Task<Result<void>> Executor::on(plan::NoteOnClaim step, Pass& pass) {
 
 Task<Result<void>> Executor::on(plan::UpdatePodState step, Pass& pass) {
   auto body = metadata("annotations", to_json(pod_state_annotations(step.state)));
+  if (step.serves)
+    body["metadata"].as_object()["labels"] =
+        json::Object{{std::string(api::kLabelServing), std::string(api::kTrue)}};
   return patch(kube::kPods, step.pod, step.pod_uid, std::move(body), caches_.pods, pass);
 }
 

@@ -1,6 +1,7 @@
 #include "operator/health.h"
 
 #include "base/strings.h"
+#include "operator/metrics.h"
 
 namespace quorate::op {
 namespace {

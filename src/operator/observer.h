@@ -4,17 +4,10 @@
 #include "operator/caches.h"
 #include "operator/member_link.h"
 #include "operator/memory.h"
+#include "operator/options.h"
 #include "plan/observation.h"
 
 namespace quorate::op {
-
-struct ObserverOptions {
-  Duration ask_timeout = std::chrono::seconds(4);    // of all questions to one member
-  Duration hash_timeout = std::chrono::seconds(20);  // a walk through a whole database
-  Duration hash_every = std::chrono::hours(1);       // from one comparison of data to the next
-  Duration ask_every = std::chrono::seconds(15);     // at least; a large fleet is asked less often
-  double questions_per_second = 200;                 // over the whole fleet, at most
-};
 
 // Gathers the facts about one cluster: from the caches, and from the members themselves. Concludes
 // nothing.

@@ -4,6 +4,9 @@
 
 #include "api/names.h"
 #include "api/version.h"
+#include "kube/lease.h"
+#include "operator/controller.h"
+#include "operator/metrics.h"
 
 namespace quorate::op {
 namespace {

@@ -1,39 +1,29 @@
 #pragma once
 
-#include <functional>
 #include <memory>
-#include <span>
 #include <string>
-#include <vector>
+#include <string_view>
 
 #include "base/log.h"
-#include "etcd/api.h"
 #include "kube/api.h"
-#include "kube/lease.h"
-#include "operator/controller.h"
-#include "operator/metrics.h"
+#include "operator/options.h"
+#include "rt/clock.h"
+#include "rt/task.h"
+
+namespace quorate::etcd {
+class Api;
+class Pool;
+}  // namespace quorate::etcd
+namespace quorate::kube {
+struct Leadership;
+}
+namespace quorate::pki {
+class KeySource;
+}
 
 namespace quorate::op {
 
-struct OperatorOptions {
-  std::vector<std::string> namespaces;  // that are managed; empty: all
-  std::string selector;                 // of clusters, by their labels; empty: all
-  ObjectKey lease{"default", "quorate-operator"};
-  std::string identity = "quorate";  // clusters are claimed under it: the same for all replicas
-  std::string replica = "quorate-operator";  // this one, for people
-  kube::LeaseTimings timings;
-  int workers = 16;
-  kube::RateLimit kube_limit{200, 400};
-  std::string default_version;     // empty: the newest that is known
-  std::string default_repository;  // empty: the upstream project's
-  std::string launch_image;        // that holds quorate-launch
-  std::string cluster_domain;      // in names of certificates; empty: they do without
-  ObserverOptions observer;
-  ExecutorOptions executor;
-  // What decides. Others than the production rules are for tests, which see that a broken one is
-  // noticed.
-  std::span<const plan::Rule> rules = plan::rules();
-};
+struct ClusterFilter;  // metrics.h
 
 // The operator, from its seams up: it neither knows nor cares whether they are real.
 class Operator {
@@ -59,7 +49,7 @@ class Operator {
   [[nodiscard]] std::string unready() const;
   [[nodiscard]] bool leading() const;
   [[nodiscard]] std::string metrics(const etcd::Pool* pool, std::string_view version) const;
-  [[nodiscard]] std::string verdicts(const ClusterFilter& filter = {}) const;
+  [[nodiscard]] std::string verdicts(const ClusterFilter& filter) const;
 
  private:
   struct Parts;

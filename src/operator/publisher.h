@@ -13,11 +13,12 @@ namespace quorate::op {
 // nothing changed.
 //
 // While a cluster moves, what it waits for changes many times a second, and nobody reads that. So
-// what only tells of progress is written at most once in kProgressPause; what was gone before is
-// never written, nor told. Whatever somebody may rely on is written at once (is_urgent).
+// what only tells of progress is written at most once in kProgressPause, which is longer than three
+// members take to form; what was gone before is never written, nor told. Whatever somebody may rely
+// on is written at once (is_urgent).
 class Publisher {
  public:
-  static constexpr Duration kProgressPause = std::chrono::seconds(5);
+  static constexpr Duration kProgressPause = std::chrono::seconds(10);
 
   // No write takes longer than `call_timeout`, or than the lease lasts.
   Publisher(rt::Runtime runtime, kube::Client& client, Caches& caches, Fence& fence,

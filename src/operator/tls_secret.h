@@ -5,9 +5,6 @@
 
 namespace quorate::op {
 
-// Clocks of nodes that run behind shall believe a certificate that was made just now.
-inline constexpr auto kClockSlack = std::chrono::minutes(10);
-
 // What a Secret of type kubernetes.io/tls with a CA holds, decoded.
 struct TlsPems {
   std::string ca;

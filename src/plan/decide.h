@@ -2,29 +2,17 @@
 
 #include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "api/cluster.h"
 #include "api/member.h"
 #include "base/time.h"
 #include "plan/observation.h"
+#include "plan/rule.h"
 #include "plan/verdict.h"
 
 // The decision core. Every decision about a cluster is taken here and nowhere else.
 namespace quorate::plan {
-
-struct Situation;  // what follows from an observation before any rule is asked: situation.h
-
-using RuleFunction = Finding (*)(const Situation& now);
-
-struct Rule {
-  std::string_view name;
-  RuleFunction judge;
-};
-
-// The rules in their order. Tests give `decide` another table to see that a broken rule is noticed.
-[[nodiscard]] std::span<const Rule> rules();
 
 // A record's status that is no longer true.
 struct MemberStatusUpdate {

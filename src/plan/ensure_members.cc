@@ -21,9 +21,11 @@
 //              that nobody knows, the guard does not start in it (docs/launch.md). A Pod is made
 //              only for a member whose volume is there and stays, and for one that joins only when
 //              etcd lists it; a Pod of a formed cluster is told so. A member is labelled serving
-//              only when every witness of every member knows the cluster ID, and the member itself
-//              has just been verified as a voter; the label goes when its data is lost, or before
-//              it is removed.
+//              only when it has just been verified as a voter, and not before its own witnesses
+//              know who it is: its record and claim earlier, its Pod in the same write. The label
+//              goes when its data is lost, or before it is removed. That nobody is sent to a
+//              cluster of which some other member does not know yet that it has formed, is seen to
+//              by the client Service (ensure_shared.cc).
 // Caveats      a member that loses its volume, or with an emptyDir its Pod, is not brought back
 //              here: under its old identity it would be an amnesiac voter (E1, E15). `heal`
 //              replaces it.
@@ -238,7 +240,7 @@ class MemberEnsurer {
       rest_.steps.push_back(RemoveFinishedPod{member.pod->name, member.pod->uid});
       return;
     }
-    if (now_.formed && guard_misses_data(member)) return;  // `heal`
+    if (now_.formed && has_lost_data(member)) return;  // `heal`
     if (auto trouble = find_trouble(member)) {
       wait(trouble->code, trouble->message);
     } else if (now_.formed && member.answer && member.answer->learner) {
@@ -256,19 +258,31 @@ class MemberEnsurer {
 
   // ---- Clients ----
 
+  // The step, among those of this pass, that tells the Pod what is known.
+  UpdatePodState* find_update(const PodFacts& pod) {
+    for (auto& stage : notes_)
+      for (auto& step : stage.steps)
+        if (auto* update = std::get_if<UpdatePodState>(&step); update && update->pod_uid == pod.uid)
+          return update;
+    return nullptr;
+  }
+
   // Taken away only for what Kubernetes or the guard says: that a member does not answer us is no
   // reason to keep clients from it, whom it may answer.
   void serving() {
-    bool noted = notes_.empty();
     const auto* leaver = find_leaver(now_);
     // Who is about to leave is known only when the members can be asked.
     const bool leaving = now_.count_voters() > now_.target->replicas && !now_.roster;
     for (const auto* member : current_) {
       if (!member->pod) continue;
       const bool lost = is_beyond_return(now_, *member) || member == leaver || now_.hibernates();
-      const bool fit = noted && now_.verified(*member) && now_.votes(*member) &&
-                       member->identity.started && !lost && !leaving && !member->pod->deleting;
-      if (member->pod->serving ? lost : fit)
+      const bool fit = now_.verified(*member) && now_.votes(*member) &&
+                       known_identity(now_, *member, nullptr).started && !lost && !leaving &&
+                       !member->pod->deleting;
+      if (member->pod->serving ? !lost : !fit) continue;
+      if (auto* update = fit ? find_update(*member->pod) : nullptr)
+        update->serves = true;
+      else
         serving_.steps.push_back(SetServing{member->pod->name, member->pod->uid, fit});
     }
   }

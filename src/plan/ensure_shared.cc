@@ -4,12 +4,28 @@
 
 #include "api/names.h"
 #include "plan/fingerprint.h"
+#include "plan/notes.h"
 #include "plan/rules.h"
 #include "plan/shared.h"
 
 // Services, disruption budget, authorities and certificates.
+//
+// Guarantees   clients are sent to a cluster only when every witness of every member knows that it
+//              has formed: until then the client Service is there, so that it has its address and
+//              whatever load balancer it wants, but selects a label that no Pod has. From the first
+//              acknowledged write on no member may start anew (E1), and it cannot: each Pod tells
+//              its guard so. Once it leads to members it is not shut again, whatever has to be
+//              written down later of one of them.
+// Assumptions  clients come by the Service. Who goes to a Pod's own address, or by a Service of
+//              theirs, is not held back.
+// Caveats      a Service that is open is taken for one that was opened here. One that an operator
+//              from before this rule made is shut while its cluster forms, unless the first pass
+//              finds it formed: then clients may come before the last witness is told.
 namespace quorate::plan {
 namespace {
+
+// What is rendered of the client Service ends with this while it leads nowhere.
+constexpr std::string_view kShut = "-shut";
 
 class SharedEnsurer {
  public:
@@ -56,10 +72,17 @@ class SharedEnsurer {
     if (now_.formed) members = std::max(now_.count_voters(), now_.target->replicas);
     int least = which == Shared::kDisruptionBudget ? members / 2 + 1 : 0;
     auto rendered = fingerprint_of(which, now_, least);
+    const bool open = which != Shared::kClientService || may_open(there);
+    if (!open) rendered += kShut;
     if (there && !there->drifted && there->rendered == rendered) return;
     // Members find each other through the peer Service; they form without the others.
     auto& stage = which == Shared::kPeerService ? first_ : rest_;
-    stage.steps.push_back(ApplyShared{which, least, rendered, now_.target->services});
+    stage.steps.push_back(ApplyShared{which, least, rendered, now_.target->services, open});
+  }
+
+  bool may_open(const SharedFacts* service) const {
+    const bool is_open = service && !service->rendered.ends_with(kShut);
+    return now_.formed && (is_open || all_noted(now_));
   }
 
   void budget() {

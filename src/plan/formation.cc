@@ -55,14 +55,16 @@ std::optional<FormedProof> prove_formed(const Situation& now) {
     if (member->answer->members && !list) list = &*member->answer->members;
   }
   if (!id || !list || !is_list_of_formation(now, *list)) return std::nullopt;
-  for (const auto* member : now.current()) {
-    const auto* listed = find_listed(now, *list, member->ordinal);
-    if (now.live_answer(*member) && member->answer->leader &&
-        member->answer->member_id == listed->id)
-      ++witnesses;
-  }
+  FormedProof proof{*id, *list};
+  for (const auto* member : now.current()) witnesses += bears_witness(now, *member, proof) ? 1 : 0;
   if (witnesses < now.formation->quorum()) return std::nullopt;
-  return FormedProof{*id, *list};
+  return proof;
+}
+
+bool bears_witness(const Situation& now, const Member& member, const FormedProof& proof) {
+  const auto* listed = find_listed(now, proof.members, member.ordinal);
+  return listed && now.live_answer(member) && member.answer->leader &&
+         member.answer->cluster_id == proof.cluster_id && member.answer->member_id == listed->id;
 }
 
 bool awaits_rest_of_formation(const Situation& now) {

@@ -33,6 +33,11 @@ struct FormedProof {
 //              linearizably, and is that of the formation.
 [[nodiscard]] std::optional<FormedProof> prove_formed(const Situation& now);
 
+// The member is one of those: the voter whom the list has for its peer URL, and it follows a
+// leader.
+[[nodiscard]] bool bears_witness(const Situation& now, const Member& member,
+                                 const FormedProof& proof);
+
 // Whether it is worth a moment to wait for the rest of the formation: what is known of all of them
 // at once is written down once.
 //

@@ -17,12 +17,21 @@
 //              started, and its replacement has another ordinal, another ID and an empty volume. It
 //              is removed only if the others stand without it (gate.h), never below quorum, one at
 //              a time. Its volume is kept until etcd does not list it any more.
-// Assumptions  that data is lost is a fact of Kubernetes (claim or Pod-bound Pod gone) or of the
-//              launch guard, never a conclusion from silence. A node that is gone may still run
-//              what it ran; that member has its data, and raft bears it: it cannot win a vote of
-//              those who removed it, and one alone is no quorum of any membership.
-// Caveats      a member that keeps failing with its data in place, and whose log the launch guard
-//              does not find damaged, is told of, and not replaced.
+// Assumptions  that data is lost is a fact of Kubernetes (claim or Pod-bound Pod gone), of the
+//              launch guard, or of etcd itself, never a conclusion from silence. etcd's own word is
+//              one alone: that its leader holds entries to be committed which it does not have. A
+//              leader says that of no more than what the member acknowledged to it in its term, and
+//              what is acknowledged was synced; so the log was exchanged for an older one, above
+//              the floor, which the guard cannot know. It would never come up under this leader;
+//              under another one it would, as a voter who forgot what it voted for (E15). A node
+//              that is gone may still run what it ran; that member has its data, and raft bears it:
+//              it cannot win a vote of those who removed it, and one alone is no quorum of any
+//              membership.
+// Caveats      a member that keeps failing with its data in place, and whose log neither the launch
+//              guard nor its leader finds wanting, is told of, and not replaced. An older copy that
+//              meets a new leader is not noticed. How long a node has been gone is measured from
+//              Kubernetes' word by the operator's wall clock: one that is behind waits for so much
+//              longer, one that is ahead for so much less.
 namespace quorate::plan {
 namespace {
 
@@ -31,6 +40,8 @@ constexpr std::string_view kRule = "heal";
 std::string why_lost(const Member& member) {
   if (member.identity.removed) return "it was given up before etcd listed it";
   if (auto report = guard_report(member)) return report->reason;
+  if (log_is_short(member))
+    return "its log lacks entries that it had acknowledged: its volume is an older copy";
   if (cut_off_since(member)) return "its node is gone";
   return member.exists() ? "its volume is gone" : "nothing of it is left";
 }

@@ -43,6 +43,36 @@ TEST(Heal, ReplacesAMemberWhoseDataTheGuardMisses) {
   EXPECT_EQ(world.claim("data-c-1"), nullptr);
 }
 
+// An older copy of the volume that the guard cannot tell from the right one: etcd can.
+TEST(Heal, ReplacesAMemberWhoseLogLacksWhatItAcknowledgedOnceThatRepeats) {
+  auto world = formed();
+  const auto end = [&](int restarts, int code, const char* log) {
+    world.end_container("c-1", code, log);
+    world.pod("c-1")->etcd.restarts = restarts;
+    world.answer();
+    return codes_of(world.decide(), "heal");
+  };
+  constexpr const char* kShort = "panic: tocommit(9) is out of range [lastIndex(8)].\n";
+  EXPECT_THAT(end(1, 2, kShort), IsEmpty()) << "once is no habit";
+  EXPECT_THAT(end(5, 2, "panic: runtime error\n"), IsEmpty());
+  EXPECT_THAT(end(5, 1, kShort), IsEmpty()) << "a panic ends with 2";
+  EXPECT_THAT(end(2, 2, kShort), Not(IsEmpty()));
+  world.settle();
+  EXPECT_EQ(condition(world.status(), "Ready"), "True") << world.status().phase;
+  EXPECT_THAT(world.voters(), ElementsAre("c-0", "c-2", "c-3"));
+}
+
+TEST(Heal, KeepsAMemberWhoseLogLacksSomethingWhileItIsNeeded) {
+  auto world = formed();
+  world.end_container("c-1", 2, "panic: tocommit(9) is out of range [lastIndex(8)].\n");
+  world.pod("c-1")->etcd.restarts = 7;
+  world.end_container("c-2", 1, "no space left on device\n");
+  world.answer();
+  const auto decision = world.decide();
+  EXPECT_EQ(disruptive_step(decision), nullptr);
+  EXPECT_THAT(message_of(decision, "MemberDataLost"), HasSubstr("its volume is an older copy"));
+}
+
 TEST(Heal, ReplacesAPodBoundMemberAtOnce) {
   auto world = formed(3, pod_bound());
   world.delete_pod("c-0");

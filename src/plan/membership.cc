@@ -16,7 +16,7 @@ bool is_beyond_return(const Situation& now, const Member& member) {
   if (!now.is_of_formation(member)) return false;
   if (member.identity.removed) return member.listed != nullptr;
   if (member.is_pending() || has_left(now, member)) return false;
-  if (is_lost(now, member) || guard_misses_data(member)) return true;
+  if (is_lost(now, member) || has_lost_data(member)) return true;
   if (is_stuck(member) && must_be_replaced(now, member)) return true;
   const auto since = cut_off_since(member);
   return since && now.seen.now.wall >= *since + now.target->recovery.replace_after;

@@ -15,8 +15,10 @@ std::vector<Stage> note_identities(const Situation& now, const FormedProof* proo
       durable.steps.push_back(NoteOnClaim{member->claim->name, member->claim->uid, known});
     if (!member->pod) continue;
     auto state = make_state(now, *member, proof);
-    if (!shows(*member->pod, state))
-      pods.steps.push_back(UpdatePodState{member->pod->name, member->pod->uid, state});
+    if (shows(*member->pod, state)) continue;
+    const bool serves =
+        proof && bears_witness(now, *member, *proof) && known.started && !member->pod->deleting;
+    pods.steps.push_back(UpdatePodState{member->pod->name, member->pod->uid, state, serves});
   }
   std::vector<Stage> stages;
   if (!durable.steps.empty()) stages.push_back(std::move(durable));

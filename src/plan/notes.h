@@ -15,6 +15,8 @@ namespace quorate::plan {
 //              nothing that was known is taken back.
 // The order matters: the launch guard refuses an emptied directory from the moment its Pod says
 // `started`, and the operator must not forget by then what it would need to replace the member.
+// Who bears witness in the proof is labelled serving by the same write; what keeps clients away
+// until all of it is written is the client Service (ensure_shared.cc).
 [[nodiscard]] std::vector<Stage> note_identities(const Situation& now, const FormedProof* proof);
 
 // Whether every witness of every member that is there says what is known: only then may clients be

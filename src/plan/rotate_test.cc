@@ -86,6 +86,27 @@ TEST(Rotate, ReplacesBothAuthoritiesByTwoRollsAndNobodyIsLockedOut) {
   EXPECT_THAT(world.decide().stages, IsEmpty());
 }
 
+// A certificate is valid from before it was made: that is not time that clients had.
+TEST(Rotate, LeavesClientsTimeAlsoIfAuthoritiesAreShortLived) {
+  auto world = grown_old();
+  Trust trust;
+  pass_until_quiet(world, trust);
+  ASSERT_EQ(count<SwitchAuthority>(world), 2);
+  const auto made = world.seen.now.wall;
+  for (auto which : kAllShared)
+    if (auto& certificate = world.shared(which)->certificate) {
+      certificate->not_before = made - std::chrono::minutes(10);
+      certificate->not_after = made + std::chrono::minutes(30);
+    }
+  EXPECT_THAT(steps_of<RetireAuthority>(world.decide()), IsEmpty());
+  world.advance(std::chrono::seconds(90));
+  world.answer();
+  EXPECT_THAT(steps_of<RetireAuthority>(world.decide()), IsEmpty());
+  world.advance(std::chrono::seconds(60));
+  world.answer();
+  EXPECT_THAT(steps_of<RetireAuthority>(world.decide()), SizeIs(1));
+}
+
 TEST(Rotate, DoesNothingBeforeItsTime) {
   auto world = formed();
   world.advance(6 * kYear);

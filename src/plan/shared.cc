@@ -142,7 +142,7 @@ WallTime retirement_time(const Situation& now, const SharedFacts& authority) {
     const auto* leaf = now.find(which);
     if (leaf && leaf->certificate) newest = std::max(newest, leaf->certificate->not_before);
   }
-  return newest + std::min<WallTime::duration>(std::chrono::hours(24), life / 20);
+  return newest + kClockSlack + std::min<WallTime::duration>(std::chrono::hours(24), life / 20);
 }
 
 bool pods_can_start(const Situation& now) {

@@ -17,6 +17,10 @@ namespace quorate::plan {
 [[nodiscard]] std::string title_of(Shared which, std::string_view cluster);  // Service c-peer
 [[nodiscard]] std::string fingerprint_of(Shared which, const Situation& now, int min_available);
 
+// Clocks of nodes that run behind shall believe a certificate that was made just now: it is valid
+// from that long before.
+inline constexpr auto kClockSlack = std::chrono::minutes(10);
+
 // A certificate is renewed when two thirds of its life are over.
 [[nodiscard]] WallTime renewal_time(const CertificateFacts& certificate);
 

@@ -25,6 +25,7 @@ struct ApplyShared {
   int min_available = 0;  // of the budget
   std::string rendered;
   api::ServicesSpec services = {};
+  bool open = true;  // the client Service leads to members; else it is there, and leads nowhere
   friend bool operator==(const ApplyShared&, const ApplyShared&) = default;
 };
 
@@ -174,6 +175,7 @@ struct UpdatePodState {
   std::string pod;
   Uid pod_uid;
   PodState state;
+  bool serves = false;  // and, in the same write, the label that the client Service selects
   friend bool operator==(const UpdatePodState&, const UpdatePodState&) = default;
 };
 

@@ -2,12 +2,18 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <string_view>
 
-#include "base/strings.h"
+#include "api/last_words.h"
 
 namespace quorate::plan {
+namespace {
+
+constexpr int kPanicExit = 2;  // of every program in Go
+// Once is no habit, and a fresh leader takes such a log for one that is merely late.
+constexpr int kShortLogRestarts = 2;
+
+}  // namespace
 
 bool is_finished(const PodFacts& pod) {
   return pod.phase == PodPhase::kFailed || pod.phase == PodPhase::kSucceeded;
@@ -28,6 +34,16 @@ bool guard_misses_data(const Member& member) {
   auto report = guard_report(member);
   return report && (report->code == launch::kExitLost || report->code == launch::kExitUnsure ||
                     report->code == launch::kExitDamaged);
+}
+
+bool log_is_short(const Member& member) {
+  const auto* end = member.pod ? last_end(*member.pod) : nullptr;
+  return end && member.pod->etcd.restarts >= kShortLogRestarts && end->exit_code == kPanicExit &&
+         api::says_log_is_short(end->message);
+}
+
+bool has_lost_data(const Member& member) {
+  return guard_misses_data(member) || log_is_short(member);
 }
 
 namespace {
@@ -65,42 +81,8 @@ std::optional<Reason> waiting_trouble(const std::string& name, const ContainerFa
   return Reason{*container.waiting, fmt::format("{}: {}", name, text)};
 }
 
-// The text of a field in a line of etcd's log; empty if it is not there.
-std::string_view field_of(std::string_view line, std::string_view name) {
-  const auto begin = fmt::format("\"{}\":\"", name);
-  const auto at = line.find(begin);
-  if (at == std::string_view::npos) return {};
-  const auto text = line.substr(at + begin.size());
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '"') return text.substr(0, i);
-    if (text[i] == '\\') ++i;
-  }
-  return text;
-}
-
-// What matters of the last lines of a log: where it broke, or else how it ends. Of a line in JSON
-// what does not change with the hour, so that the same end is told in the same words.
-std::string last_words(std::string_view log) {
-  constexpr std::size_t kEnough = 300;
-  std::string_view chosen, last;
-  for (const auto line : split(log, '\n')) {
-    if (trim(line).empty()) continue;
-    last = trim(line);
-    const bool broke = last.starts_with("panic: ") ||
-                       last.find(R"("level":"fatal")") != std::string_view::npos ||
-                       last.find(R"("level":"panic")") != std::string_view::npos;
-    if (broke) chosen = last;
-  }
-  if (chosen.empty()) chosen = last;
-  std::string out(field_of(chosen, "msg"));
-  if (out.empty()) out = chosen;
-  if (const auto error = field_of(chosen, "error"); !error.empty())
-    out += fmt::format(": {}", error);
-  return out.substr(0, kEnough);
-}
-
 Reason end_trouble(const std::string& name, const Terminated& end) {
-  auto text = end.message.empty() ? end.reason : last_words(end.message);
+  auto text = end.message.empty() ? end.reason : api::last_words(end.message);
   return {"EtcdExits", fmt::format("{}: etcd ended with {}{}{}", name, end.exit_code,
                                    text.empty() ? "" : ": ", text)};
 }

@@ -20,6 +20,14 @@ namespace quorate::plan {
 // The guard refuses because the data is not there, or is not the member's.
 [[nodiscard]] bool guard_misses_data(const Member& member);
 
+// etcd ends again and again because its log lacks what the member had acknowledged to its leader:
+// its volume is an older copy of itself, which ends above the floor, so that the guard lets it pass
+// (docs/launch.md).
+[[nodiscard]] bool log_is_short(const Member& member);
+
+// The member's data is not what it was, by what guard or etcd say.
+[[nodiscard]] bool has_lost_data(const Member& member);
+
 // etcd does not run in the member's Pod, and waits for something that may never come: an image, the
 // end of a back-off, a node.
 [[nodiscard]] bool is_stuck(const Member& member);

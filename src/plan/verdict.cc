@@ -45,3 +45,6 @@ bool is_aside(const Verdict& verdict) {
 }
 
 }  // namespace quorate::plan
+
+template class std::vector<quorate::plan::Step>;
+template class std::vector<quorate::plan::Stage>;

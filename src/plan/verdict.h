@@ -80,3 +80,7 @@ struct Ruling {
 [[nodiscard]] bool is_aside(const Verdict& verdict);
 
 }  // namespace quorate::plan
+
+// Compiled in verdict.cc alone: a variant of that many alternatives takes long.
+extern template class std::vector<quorate::plan::Step>;
+extern template class std::vector<quorate::plan::Stage>;

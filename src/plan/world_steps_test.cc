@@ -4,6 +4,7 @@
 
 #include "api/names.h"
 #include "plan/pods.h"
+#include "plan/shared.h"
 #include "plan/world_test.h"
 
 // How the world of tests takes steps.
@@ -70,8 +71,8 @@ bool World::on(const CreateAuthority& step) {
   if (shared(step.which)) return false;
   auto& there = own_shared(step.which);
   there.rendered = step.rendered;
-  there.certificate =
-      CertificateFacts{seen.now.wall, seen.now.wall + std::chrono::years(10), there.uid.value()};
+  there.certificate = CertificateFacts{seen.now.wall - kClockSlack,
+                                       seen.now.wall + std::chrono::years(10), there.uid.value()};
   there.trusts = {there.uid.value()};
   return true;
 }
@@ -83,8 +84,8 @@ bool World::on(const IssueLeaf& step) {
   auto trusts = parent->trusts;
   auto& there = own_shared(step.which);
   there.rendered = step.rendered;
-  there.certificate =
-      CertificateFacts{seen.now.wall, seen.now.wall + std::chrono::days(90), authority};
+  there.certificate = CertificateFacts{seen.now.wall - kClockSlack,
+                                       seen.now.wall + std::chrono::days(90), authority};
   there.trusts = std::move(trusts);
   return true;
 }
@@ -92,8 +93,8 @@ bool World::on(const IssueLeaf& step) {
 bool World::on(const IntroduceAuthority& step) {
   auto* there = shared(step.which);
   if (!there || there->uid != step.secret) return false;
-  there->next =
-      CertificateFacts{seen.now.wall, seen.now.wall + std::chrono::years(10), new_uid().value()};
+  there->next = CertificateFacts{seen.now.wall - kClockSlack,
+                                 seen.now.wall + std::chrono::years(10), new_uid().value()};
   there->trusts.push_back(there->next->authority);
   std::sort(there->trusts.begin(), there->trusts.end());
   return true;
@@ -195,6 +196,7 @@ bool World::on(const UpdatePodState& step) {
   there->held = step.state.held;
   if (step.state.initial_cluster)
     there->initial_cluster = initial_cluster_fingerprint(*step.state.initial_cluster);
+  there->serving = there->serving || step.serves;
   return true;
 }
 
