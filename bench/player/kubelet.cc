@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "api/names.h"
 #include "apiserver/verbs.h"
 #include "base/check.h"
+#include "base/launch_contract.h"
 #include "bench/measure.h"
 
 namespace quorate::bench {
@@ -48,6 +50,14 @@ json::Value running_status(const json::Value& pod, const std::string& address) {
            {"conditions", std::move(conditions)},
            {"initContainerStatuses", container_statuses(pod, "/spec/initContainers", ended)},
            {"containerStatuses", container_statuses(pod, "/spec/containers", running)}}}};
+}
+
+// The launch guard starts nothing in it yet.
+bool is_held(const json::Value& pod) {
+  const auto notes = json::object_at(pod, "/metadata/annotations");
+  if (!notes) return false;
+  const auto* formation = (*notes)->if_contains(api::kAnnotationFormation);
+  return formation && *formation == json::Value(launch::kFormationHeld);
 }
 
 const json::Value kBound = json::Object{{"status", json::Object{{"phase", "Bound"}}}};
@@ -95,7 +105,10 @@ void Kubelet::work_on(const apiserver::Kind& kind, const ObjectKey& key) {
   }
   const auto phase = json::text_or(object, "/status/phase", "Pending");
   if (phase != "Pending") return;
-  if (&kind == server_.registry().built_in().pods) return start_pod(key, object);
+  if (&kind == server_.registry().built_in().pods) {
+    if (!is_held(object)) start_pod(key, object);
+    return;
+  }
   expect(verbs
              .patch(kind, key, apiserver::PatchType::kMerge, kBound,
                     {.manager = "binder", .subresource = "status"})

@@ -9,8 +9,8 @@
 
 namespace quorate::bench {
 
-// A node that is always quick and well: every Pod runs and is ready under an address of its own
-// (198.18.0.0/16), every claim is bound, and what is to be deleted goes.
+// A node that is always quick and well: every Pod runs, as soon as it may, and is ready under an
+// address of its own (198.18.0.0/16), every claim is bound, and what is to be deleted goes.
 class Kubelet {
  public:
   Kubelet(rt::Runtime runtime, apiserver::Server& server);

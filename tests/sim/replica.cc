@@ -1,6 +1,7 @@
 #include "tests/sim/replica.h"
 
 #include "base/check.h"
+#include "operator/operator.h"
 #include "tests/sim/keys.h"
 
 namespace quorate::sim {

@@ -4,7 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "operator/operator.h"
+#include "base/log.h"
+#include "operator/options.h"
 #include "rt/virtual_loop.h"
 #include "tests/sim/etcd/api.h"
 #include "tests/sim/faults/etcd_link.h"

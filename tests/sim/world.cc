@@ -170,8 +170,9 @@ Result<void> World::declare(const std::string& name, const json::Value& spec) {
       ++history_.lives[name];
       return api_->verbs().create(*kind, kNamespace, std::move(object), options);
     }
-    there->as_object()["spec"] = spec;
-    return api_->verbs().update(*kind, key, std::move(*there), options);
+    json::Value edited = *there;
+    edited.as_object()["spec"] = spec;
+    return api_->verbs().update(*kind, key, std::move(edited), options);
   }();
   if (!written) return fail(written.error().error());
   return {};
@@ -193,13 +194,12 @@ std::vector<std::string> World::declared() const {
 
 // ---- Truth ----
 
-std::optional<json::Value> World::find(const apiserver::Kind& kind, const ObjectKey& key) {
+apiserver::Decoded World::find(const apiserver::Kind& kind, const ObjectKey& key) {
   auto record = api_->storage().find(kind, key);
-  if (!record) return std::nullopt;
-  return record->value();
+  return record ? record->decoded() : nullptr;
 }
 
-std::optional<json::Value> World::cluster(const std::string& name) {
+apiserver::Decoded World::cluster(const std::string& name) {
   const auto* kind = api_->registry().find_kind(api::kApiVersion, api::kClusterKind.kind);
   return find(*kind, {kNamespace, name});
 }
@@ -273,9 +273,9 @@ std::shared_ptr<const etcd::Identity> World::identity(const std::string& cluster
   auto record = api_->storage().find(secrets, {kNamespace, api::client_tls_name(cluster)});
   if (!record) return nullptr;
   if (kept.second && kept.first == record->version) return kept.second;
-  const auto secret = record->value();
+  const auto secret = record->decoded();
   auto data = [&](std::string_view key) {
-    auto text = json::text_or(secret, "/data/" + std::string(key), "");
+    auto text = json::text_or(*secret, "/data/" + std::string(key), "");
     return decode_base64(text).value_or("");
   };
   net::TlsIdentity tls;

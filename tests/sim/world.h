@@ -10,7 +10,7 @@
 
 #include "apiserver/controllers.h"
 #include "apiserver/server.h"
-#include "operator/operator.h"
+#include "operator/options.h"
 #include "rt/virtual_loop.h"
 #include "tests/sim/clients.h"
 #include "tests/sim/etcd/world.h"
@@ -81,8 +81,9 @@ class World {
   std::vector<std::unique_ptr<Client>>& clients() { return clients_; }
 
   // ---- Truth, looked up ----
-  [[nodiscard]] std::optional<json::Value> find(const apiserver::Kind& kind, const ObjectKey& key);
-  [[nodiscard]] std::optional<json::Value> cluster(const std::string& name);
+  // nullptr if it is not there.
+  [[nodiscard]] apiserver::Decoded find(const apiserver::Kind& kind, const ObjectKey& key);
+  [[nodiscard]] apiserver::Decoded cluster(const std::string& name);
   // Pods of members, in the order of their names; those of one cluster.
   [[nodiscard]] std::vector<ObjectKey> member_pods();
   [[nodiscard]] std::vector<ObjectKey> pods_of(const std::string& cluster);

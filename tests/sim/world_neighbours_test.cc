@@ -94,7 +94,7 @@ Times bring_up(World& world) {
   EXPECT_TRUE(world.declare(kGood, json::Object()).has_value());
   const ObjectKey pod{World::kNamespace, fmt::format("{}-0", kGood)};
   const auto& pods = *world.api().registry().built_in().pods;
-  EXPECT_TRUE(world.run_until([&] { return world.find(pods, pod).has_value(); }, kPatience));
+  EXPECT_TRUE(world.run_until([&] { return world.find(pods, pod) != nullptr; }, kPatience));
   times.first_pod = world.now() - began;
   EXPECT_TRUE(world.run_until([&] { return world.converged(kGood); }, kPatience));
   times.ready = world.now() - began;

@@ -3,15 +3,33 @@
 #include <array>
 
 #include "api/cluster.h"
+#include "apiserver/registry.h"
 #include "tests/sim/world.h"
 
 namespace quorate::sim {
 
 std::string_view name(Activity activity) {
-  constexpr std::array<std::string_view, 8> kNames{"nothing",   "forming", "steady", "growing",
-                                                   "shrinking", "broken",  "asleep", "deleting"};
+  constexpr std::array<std::string_view, 9> kNames{"nothing", "forming",   "steady",
+                                                   "growing", "shrinking", "rolling",
+                                                   "broken",  "asleep",    "deleting"};
   return kNames.at(static_cast<std::size_t>(activity));
 }
+
+namespace {
+
+// By version and memory, which are what stories change.
+bool is_as_declared(World& world, const json::Value& cluster, const ObjectKey& pod) {
+  const auto there = world.find(*world.api().registry().built_in().pods, pod);
+  if (!there) return true;
+  const auto version = json::text_or(cluster, "/spec/version", "");
+  const auto image = json::text_or(*there, "/spec/containers/0/image", "");
+  if (!version.empty() && !image.ends_with(":v" + std::string(version))) return false;
+  const auto memory = json::text_or(cluster, "/spec/resources/requests/memory", "");
+  return memory.empty() ||
+         json::text_or(*there, "/spec/containers/0/resources/requests/memory", "") == memory;
+}
+
+}  // namespace
 
 Activity activity_of(World& world, const std::string& cluster) {
   const auto object = world.cluster(cluster);
@@ -34,6 +52,8 @@ Activity activity_of(World& world, const std::string& cluster) {
   const auto voters = witness->state().membership.voters().size();
   if (voters > wanted) return Activity::kShrinking;
   if (voters < wanted) return Activity::kGrowing;
+  for (const auto& pod : pods)
+    if (!is_as_declared(world, *object, pod)) return Activity::kRolling;
   return running < voters ? Activity::kBroken : Activity::kSteady;
 }
 

@@ -14,6 +14,7 @@ enum class Activity {
   kSteady,     // as many members as are wanted run and vote
   kGrowing,    // fewer vote than are wanted
   kShrinking,  // more do
+  kRolling,    // as many as are wanted vote, and some are not as they are declared now
   kBroken,     // a member does not run
   kAsleep,     // none is wanted
   kDeleting,   // it is gone, and something of it is left

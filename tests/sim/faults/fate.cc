@@ -6,7 +6,7 @@
 #include "apiserver/registry.h"
 #include "apiserver/verbs.h"
 #include "base/check.h"
-#include "operator/operator.h"
+#include "operator/options.h"
 #include "tests/sim/invariants/requests.h"
 #include "tests/sim/world.h"
 
@@ -257,6 +257,7 @@ void Fate::inflict(const Fault& fault) {
     case FaultKind::kWipeAndKill:
     case FaultKind::kBlankDisk:
     case FaultKind::kCorruptLog:
+    case FaultKind::kRollBack:
     case FaultKind::kFullDisk:
     case FaultKind::kStallDisk:
       return inflict_on_member(fault);
@@ -445,6 +446,14 @@ void Fate::inflict_on_member(const Fault& fault) {
       if (disk) disk->damage(etcdsim::Damage::kLog);
       if (process) process->kill();
       return;
+    case FaultKind::kRollBack:
+      if (!disk || !disk->data.formed) return;
+      until_over(fault, [this, pod, disk, data = disk->data, files = disk->files] {
+        disk->data = data;
+        disk->files = files;
+        if (auto* late = world_.process_of(pod)) late->kill();
+      });
+      return;
     case FaultKind::kFullDisk:
       if (!disk) return;
       disk->full = true;
@@ -453,7 +462,11 @@ void Fate::inflict_on_member(const Fault& fault) {
     default:
       if (!disk) return;
       disk->stalled = true;
-      until_over(fault, [disk] { disk->stalled = false; });
+      world_.etcd().touch();  // others hear nothing from it any more
+      until_over(fault, [this, disk] {
+        disk->stalled = false;
+        world_.etcd().touch();
+      });
   }
 }
 
@@ -533,13 +546,14 @@ void Fate::rewind_status(const Fault& fault) {
     const json::Value* then = nullptr;
     for (const auto& [at, whose, status] : statuses_)
       if (whose == name && (!then || at <= world_.elapsed() - fault.duration)) then = &status;
-    auto object = world_.cluster(name);
-    if (!then || !object) continue;
-    object->as_object()["status"] = *then;
+    const auto now = world_.cluster(name);
+    if (!then || !now) continue;
+    json::Value object = *now;
+    object.as_object()["status"] = *then;
     apiserver::WriteOptions options;
     options.subresource = "status";
-    auto done = world_.api().verbs().update(*clusters, {World::kNamespace, name},
-                                            std::move(*object), options);
+    auto done = world_.api().verbs().update(*clusters, {World::kNamespace, name}, std::move(object),
+                                            options);
     static_cast<void>(done);
   }
 }

@@ -2,7 +2,7 @@
 
 #include "apiserver/registry.h"
 #include "apiserver/storage.h"
-#include "operator/operator.h"
+#include "operator/options.h"
 #include "tests/sim/kube_link.h"
 
 namespace quorate::sim {

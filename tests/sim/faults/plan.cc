@@ -8,15 +8,15 @@ namespace quorate::sim {
 namespace {
 
 constexpr std::array<std::string_view, kFaultKinds> kNames{
-    "crash",           "pause",         "wallJump",       "handOver",      "loseRequest",
-    "loseReply",       "refuseWrites",  "forbidCreates",  "throttle",      "delayCalls",
-    "outage",          "freezeWatches", "halfOpen",       "forgetHistory", "duplicateEvents",
-    "loseEtcdReplies", "cutFromEtcd",   "cutMember",      "cutOneWay",     "slowNetwork",
-    "breakNames",      "kill",          "stop",           "wipe",          "wipeAndKill",
-    "blankDisk",       "loseVolume",    "corruptLog",     "fullDisk",      "stallDisk",
-    "powerOff",        "reboot",        "cutNode",        "loseNode",      "deletePod",
-    "evictPod",        "deleteRecord",  "wipeStatus",     "rewindStatus",  "dropServing",
-    "deleteLease",     "deleteCluster", "recreateCluster"};
+    "crash",           "pause",         "wallJump",      "handOver",       "loseRequest",
+    "loseReply",       "refuseWrites",  "forbidCreates", "throttle",       "delayCalls",
+    "outage",          "freezeWatches", "halfOpen",      "forgetHistory",  "duplicateEvents",
+    "loseEtcdReplies", "cutFromEtcd",   "cutMember",     "cutOneWay",      "slowNetwork",
+    "breakNames",      "kill",          "stop",          "wipe",           "wipeAndKill",
+    "blankDisk",       "loseVolume",    "corruptLog",    "rollBack",       "fullDisk",
+    "stallDisk",       "powerOff",      "reboot",        "cutNode",        "loseNode",
+    "deletePod",       "evictPod",      "deleteRecord",  "wipeStatus",     "rewindStatus",
+    "dropServing",     "deleteLease",   "deleteCluster", "recreateCluster"};
 constexpr std::array<std::string_view, 3> kMoments{"before", "afterApply", "afterReply"};
 
 Duration milliseconds(std::int64_t count) { return std::chrono::milliseconds(count); }

@@ -48,7 +48,9 @@ enum class FaultKind {
   kBlankDisk,  // another disk is there in its place, on which nothing is, not even the guard's note
   kLoseVolume,  // its claim is deleted, and its Pod: the volume goes with them
   kCorruptLog,
-  kFullDisk,   // for `duration`
+  kRollBack,  // is what it was `duration` ago, and the process is killed: it is copied now, and put
+              // back when that is over
+  kFullDisk,  // for `duration`
   kStallDisk,  // for `duration`
   // ---- nodes ----
   kPowerOff,  // for `duration`

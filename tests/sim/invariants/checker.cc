@@ -141,6 +141,7 @@ std::vector<Invariant> all_invariants() {
           s29_frozen_on_doubt(),
           s30_delete_safety(),
           s32_no_resurrection(),
+          s33_everybody_knows(),
           l10_rotation(),
           linearizable()};
 }

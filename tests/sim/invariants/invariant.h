@@ -122,6 +122,8 @@ struct Invariant {
 [[nodiscard]] Invariant s16_version_edges();
 [[nodiscard]] Invariant s17_order();
 [[nodiscard]] Invariant s18_endpoints();
+// ---- When clients come (served.cc) ----
+[[nodiscard]] Invariant s33_everybody_knows();
 // ---- How operators write (writes.cc) ----
 [[nodiscard]] Invariant s12_uid_discipline();
 [[nodiscard]] Invariant s13_no_stale_harm();

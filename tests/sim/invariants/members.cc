@@ -117,7 +117,8 @@ Invariant s15_one_disruption() {
               auto& [last, stopped] = state->victim[lineage->uid];
               const auto* now = last.name.empty() ? nullptr : truth.world().process_of(last);
               const bool back = is_up(now) && now->id() != stopped;
-              if (!last.name.empty() && last != spoken.key && !back)
+              const bool left = is_listed(truth, lineage->uid, last.name) == false;
+              if (!last.name.empty() && last != spoken.key && !back && !left)
                 findings.broken("S15", fmt::format("{} stopped {} before {} was back", entry.actor,
                                                    spoken.key.text(), last.text()));
               last = spoken.key;
@@ -208,11 +209,15 @@ void for_new_changes(Truth& truth, std::size_t& next, const OnSent& each) {
     if (changes_members(changes[next])) each(changes[next]);
 }
 
-// The cluster that answers at the endpoint.
-std::optional<ClusterId> cluster_at(Truth& truth, const std::string& endpoint) {
+// Who answers at the endpoint, if that is a member.
+etcdsim::EtcdProcess* process_at(Truth& truth, const std::string& endpoint) {
   const auto dialed = truth.world().etcd().dial("", endpoint);
-  if (!dialed.process || !dialed.process->member()) return std::nullopt;
-  return dialed.process->member()->cluster();
+  return dialed.process && dialed.process->member() ? dialed.process : nullptr;
+}
+std::optional<ClusterId> cluster_at(Truth& truth, const std::string& endpoint) {
+  const auto* process = process_at(truth, endpoint);
+  if (!process) return std::nullopt;
+  return process->member()->cluster();
 }
 
 }  // namespace
@@ -256,22 +261,27 @@ Invariant s5_one_change_at_a_time() {
 
 Invariant s7_right_victim() {
   auto next = std::make_shared<std::size_t>(0);
-  return {"S7", "who is removed is down, or all others are up and in sync",
-          [next](Truth& truth, Findings& findings) {
-            for_new_changes(truth, *next, [&](const Audit::Change& change) {
-              if (change.operation != "remove member") return;
-              const auto cluster = cluster_at(truth, change.endpoint);
-              if (!cluster) return;
-              const auto now = etcdsim::Truth(truth.world().etcd()).look_at(*cluster);
-              if (!now || !now->members.contains(change.member)) return;
-              findings.evaluated("S7");
-              if (!now->members.at(change.member).up) return;
-              for (const auto& [id, member] : now->members)
-                if (id != change.member && member.voter && !member.in_sync)
-                  findings.broken("S7", fmt::format("{} removed {}, which is up, while {} is not",
-                                                    change.actor, change.member.text(), id.text()));
-            });
-          }};
+  return {
+      "S7", "who is removed is down, or all others are up and in sync",
+      [next](Truth& truth, Findings& findings) {
+        for_new_changes(truth, *next, [&](const Audit::Change& change) {
+          if (change.operation != "remove member") return;
+          auto* through = process_at(truth, change.endpoint);
+          if (!through) return;
+          auto& etcd = truth.world().etcd();
+          const auto now = etcdsim::Truth(etcd).look_at(through->member()->cluster());
+          if (!now || !now->members.contains(change.member)) return;
+          findings.evaluated("S7");
+          // One that is cut off from the others is of no more use to them than a dead one.
+          const auto& victim = now->members.at(change.member);
+          if (!victim.up || !etcd.network().open_both_ways(through->site(), victim.process->site()))
+            return;
+          for (const auto& [id, member] : now->members)
+            if (id != change.member && member.voter && !member.in_sync)
+              findings.broken("S7", fmt::format("{} removed {}, which is up, while {} is not",
+                                                change.actor, change.member.text(), id.text()));
+        });
+      }};
 }
 
 Invariant s16_version_edges() {
@@ -320,7 +330,7 @@ namespace {
 
 bool has_claim(Truth& truth, const std::string& member) {
   const auto& claims = *truth.world().api().registry().find_kind("v1", "PersistentVolumeClaim");
-  return truth.world().find(claims, {World::kNamespace, "data-" + member}).has_value();
+  return truth.world().find(claims, {World::kNamespace, "data-" + member}) != nullptr;
 }
 
 }  // namespace

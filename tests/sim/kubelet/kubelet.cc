@@ -4,6 +4,7 @@
 
 #include "apiserver/registry.h"
 #include "apiserver/verbs.h"
+#include "base/check.h"
 #include "json/timestamp.h"
 #include "node/node_object.h"
 #include "tests/sim/kubelet/pod_run.h"
@@ -29,13 +30,19 @@ Kubelet::Kubelet(rt::Runtime runtime, Ground ground, std::string name, int numbe
       name_(std::move(name)),
       number_(number),
       options_(options),
-      mark_("\"nodeName\":\"" + name_ + "\""),
       wake_(runtime),
       group_(runtime) {}
 
 Kubelet::~Kubelet() = default;
 
+bool Kubelet::is_bound_here(const ObjectKey& pod, const apiserver::Record& record) const {
+  return bound_here_.matches(*ground_.api.registry().built_in().pods, pod, record);
+}
+
 void Kubelet::start() {
+  auto fields = json::FieldSelector::parse("spec.nodeName=" + name_);
+  CHECK(fields.has_value(), "the node's name: {}", fields.error().text());
+  bound_here_.fields = std::move(*fields);
   listener_ =
       ground_.api.storage().listen([this](const apiserver::Event& event) { note_event(event); });
   power_on();
@@ -53,7 +60,7 @@ void Kubelet::power_on() {
   ++boots_;
   const auto& pods = *ground_.api.registry().built_in().pods;
   for (const auto& [key, record] : ground_.api.storage().objects(pods))
-    if (record->text.find(mark_) != std::string::npos) changed_.insert(key);
+    if (is_bound_here(key, *record)) changed_.insert(key);
   wake_.notify();
 }
 
@@ -83,7 +90,7 @@ void Kubelet::cut_from_api(bool cut) {
   for (const auto& [key, pod] : pods_) changed_.insert(key);
   const auto& pods = *ground_.api.registry().built_in().pods;
   for (const auto& [key, record] : ground_.api.storage().objects(pods))
-    if (record->text.find(mark_) != std::string::npos) changed_.insert(key);
+    if (is_bound_here(key, *record)) changed_.insert(key);
   heartbeat_at_ = runtime_.clock->now();
   wake_.notify();
 }
@@ -132,7 +139,7 @@ void Kubelet::note_event(const apiserver::Event& event) {
   if (!powered_ || cut_) return;
   const auto& built_in = ground_.api.registry().built_in();
   if (event.kind == built_in.pods) {
-    if (!pods_.contains(event.key) && event.now->text.find(mark_) == std::string::npos) return;
+    if (!pods_.contains(event.key) && !is_bound_here(event.key, *event.now)) return;
     if (!changed_.insert(event.key).second) return;
     after(between(Duration(0), options_.reaction_most), [this] { look_at_changes(); });
   } else if (event.kind == built_in.secrets && !pods_.empty()) {
@@ -155,10 +162,9 @@ void Kubelet::look_at_changes() {
 void Kubelet::look_at(const ObjectKey& key) {
   const auto record = ground_.api.storage().find(*ground_.api.registry().built_in().pods, key);
   std::optional<node::PodView> view;
-  if (record && record->text.find(mark_) != std::string::npos) {
+  if (record && is_bound_here(key, *record)) {
     json::Projector projector;
-    auto read = json::project<node::PodView>(projector, record->text);
-    if (read && read->node_name == name_) view = std::move(*read);
+    if (auto read = json::project<node::PodView>(projector, record->text)) view = std::move(*read);
   }
   auto found = pods_.find(key);
   if (found != pods_.end() && (!view || view->meta.uid != found->second->pod().meta.uid)) {
@@ -172,7 +178,7 @@ void Kubelet::look_at(const ObjectKey& key) {
   if (found == pods_.end())
     found = pods_.emplace(key, std::make_unique<PodRun>(*this, std::move(*view))).first;
   else
-    found->second->see(std::move(*view), is_ready(record->value()));
+    found->second->see(std::move(*view), is_ready(*record->decoded()));
   found->second->drive(!cut_);
 }
 
@@ -257,7 +263,7 @@ void Kubelet::register_node() {
   auto status = verbs.patch(*built_in.nodes, {"", name_}, apiserver::PatchType::kStrategic,
                             node::make_node_status(facts, runtime_.clock->wall()), options);
   if (!status) return;
-  uid_ = std::string(json::text_or(status->object, "/metadata/uid", ""));
+  uid_ = std::string(json::text_or(*status->object, "/metadata/uid", ""));
   options.subresource.clear();
   auto lease = node::make_node_lease(facts, uid_, std::chrono::seconds(40), runtime_.clock->wall());
   auto leased = verbs.create(*built_in.leases, node::kLeaseNamespace, std::move(lease), options);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "apiserver/selection.h"
 #include "apiserver/server.h"
 #include "apiserver/storage.h"
 #include "rt/group.h"
@@ -93,6 +94,7 @@ class Kubelet {
   void wake(const ObjectKey& pod);
 
  private:
+  [[nodiscard]] bool is_bound_here(const ObjectKey& pod, const apiserver::Record& record) const;
   Task<void> run();
   void note_event(const apiserver::Event& event);
   void look_at_changes();
@@ -108,7 +110,7 @@ class Kubelet {
   std::string name_;
   int number_;
   KubeletOptions options_;
-  std::string mark_;  // what stands in the text of a Pod that is bound here
+  apiserver::Selection bound_here_;
   std::shared_ptr<apiserver::Storage::Listener> listener_;
 
   bool powered_ = false;

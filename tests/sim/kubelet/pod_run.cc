@@ -183,9 +183,9 @@ Result<void> PodRun::mount() {
           api.storage().find(*api.registry().built_in().claims, {pod_.meta.key.ns, wanted->claim});
       if (!claim)
         return fail(Code::kNotFound, "persistentvolumeclaim \"" + wanted->claim + "\" not found");
-      const auto document = claim->value();
-      const auto name = std::string(json::text_or(document, "/spec/volumeName", ""));
-      if (name.empty() || json::text_or(document, "/status/phase", "") != "Bound")
+      const auto document = claim->decoded();
+      const auto name = std::string(json::text_or(*document, "/spec/volumeName", ""));
+      if (name.empty() || json::text_or(*document, "/status/phase", "") != "Bound")
         return fail(Code::kUnavailable,
                     "persistentvolumeclaim \"" + wanted->claim + "\" is not bound");
       disks_[volume.name] = node_.ground().disks.of_volume(name);
@@ -205,9 +205,9 @@ Result<void> PodRun::load_secret(const std::string& name) {
   auto& api = node_.ground().api;
   auto secret = api.storage().find(*api.registry().built_in().secrets, {pod_.meta.key.ns, name});
   if (!secret) return fail(Code::kNotFound, "secret \"" + name + "\" not found");
-  const auto document = secret->value();
+  const auto document = secret->decoded();
   std::map<std::string, std::string> files;
-  if (auto data = json::object_at(document, "/data"))
+  if (auto data = json::object_at(*document, "/data"))
     for (const auto& [key, value] : **data) {
       if (!value.is_string()) continue;
       TRY(auto bytes, decode_base64(std::string_view(value.as_string())));

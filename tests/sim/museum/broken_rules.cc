@@ -59,8 +59,15 @@ Finding ensure_owned_volumes(const Situation& now) {
   return finding;
 }
 
-Finding ensure_serving_at_once(const Situation& now) {
+// The client Service leads to whoever is labelled, from the first moment on.
+Finding ensure_open_at_once(const Situation& now) {
   auto finding = plan::ensure(now);
+  edit_steps<plan::ApplyShared>(finding, [](plan::ApplyShared& step) { step.open = true; });
+  return finding;
+}
+
+Finding ensure_serving_at_once(const Situation& now) {
+  auto finding = ensure_open_at_once(now);
   plan::Stage stage;
   for (const auto* member : now.current())
     if (member->pod && !member->pod->serving && !member->pod->deleting)
@@ -75,6 +82,9 @@ Finding heal_nothing(const Situation&) { return {}; }
 
 std::span<const plan::Rule> rules_new_for_ever() {
   return rules_with<ensure_new_for_ever>("ensure");
+}
+std::span<const plan::Rule> rules_open_at_once() {
+  return rules_with<ensure_open_at_once>("ensure");
 }
 std::span<const plan::Rule> rules_serving_at_once() {
   return rules_with<ensure_serving_at_once>("ensure");

@@ -22,6 +22,7 @@ std::span<const plan::Rule> rules_with(std::string_view name) {
 
 // ---- Formation and loss ----
 [[nodiscard]] std::span<const plan::Rule> rules_new_for_ever();
+[[nodiscard]] std::span<const plan::Rule> rules_open_at_once();
 [[nodiscard]] std::span<const plan::Rule> rules_serving_at_once();
 [[nodiscard]] std::span<const plan::Rule> rules_without_heal();
 // Every volume goes with the cluster.

@@ -1,5 +1,7 @@
 #include "tests/sim/plans/acts.h"
 
+#include <fmt/format.h>
+
 #include "base/check.h"
 
 namespace quorate::sim {
@@ -47,6 +49,22 @@ Act befall_once_whole(Duration at, FaultKind kind, int target) {
     if (world.converged("c")) inflict(world);
   };
   return act;
+}
+
+Act befall_follower(Duration at, FaultKind kind, Duration duration) {
+  return {at, fmt::format("{} of a follower", name(kind)), [kind, duration](World& world) {
+            const auto pods = world.member_pods();
+            for (std::size_t i = 0; i < pods.size(); ++i) {
+              const auto* process = world.process_of(pods[i]);
+              const auto* member = process ? process->member() : nullptr;
+              if (!member || member->raft().leads()) continue;
+              Fault fault;
+              fault.kind = kind;
+              fault.target = static_cast<int>(i);
+              fault.duration = duration;
+              return world.fate().inflict(fault);
+            }
+          }};
 }
 
 const std::vector<FaultKind>& faults_of_operators() {

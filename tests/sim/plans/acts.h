@@ -17,6 +17,9 @@ namespace quorate::sim {
 // Only if cluster `c` is whole by then: what it cannot bear at once is no story of healing.
 [[nodiscard]] Act befall_once_whole(Duration at, FaultKind kind, int target);
 
+// To a member of cluster `c` that does not lead it.
+[[nodiscard]] Act befall_follower(Duration at, FaultKind kind, Duration duration);
+
 // Operators, and what they see of the world.
 [[nodiscard]] const std::vector<FaultKind>& faults_of_operators();
 // These, and whatever destroys nothing.

@@ -56,6 +56,27 @@ Reached in_story(Names names) {
   return [=](const Trial& trial, const Outcome&) { return has(names, trial.scenario->name); };
 }
 
+// The user did this, word for word, while one of these went on.
+Reached while_doing(std::string deed, Activities activities) {
+  return [=](const Trial&, const Outcome& outcome) {
+    return std::any_of(outcome.deeds.begin(), outcome.deeds.end(), [&](const auto& one) {
+      return one.first == deed && has(activities, one.second);
+    });
+  };
+}
+
+// An operator made so many Pods go, and asked for no other member.
+Reached only_restarts(int pods) {
+  return [=](const Trial&, const Outcome& outcome) {
+    int gone = 0;
+    for (const auto& [what, count] : outcome.counts)
+      if (what.starts_with("DELETE pods")) gone += count;
+    return gone >= pods &&
+           std::none_of(outcome.effects.begin(), outcome.effects.end(),
+                        [](const auto& effect) { return effect.method == "add learner"; });
+  };
+}
+
 // An operator asked this of members.
 Reached did(std::string operation) {
   return [=](const Trial&, const Outcome& outcome) {
@@ -109,7 +130,8 @@ std::vector<Cell> bootstrap() {
        any_of({in_story({"recreate"}), during({K::kRecreateCluster})})},
       {"B07", "names are not resolved for a while", during({K::kBreakNames}, {A::kForming})},
       {"B08", "etcd is killed before it has applied anything", during({K::kKill}, {A::kForming})},
-      {"B09", "a member's volume returns empty", during({K::kWipeAndKill, K::kWipe}, {A::kSteady})},
+      {"B09", "a member's volume returns empty, or older than it was",
+       during({K::kWipeAndKill, K::kWipe, K::kRollBack}, {A::kSteady})},
       {"B10", "Pod-bound storage, all Pods restart", in_story({"lost-pods"})},
       {"B11", "the image does not exist", in_story({"edits"})},
       {"B12", "a quota refuses one create", during({K::kForbidCreates}, {A::kForming})},
@@ -137,7 +159,7 @@ std::vector<Cell> scale_up() {
       {"U12", "the user reverts in the middle", in_story({"resize", "nap"})},
       {"U13", "a member restarts at size 2",
        all_of({in_story({"grow", "sizes", "resize"}), during(kDown, {A::kGrowing})})},
-      {"U14", "a restart is not taken for growth"},
+      {"U14", "a restart is not taken for growth", all_of({in_story({"roll"}), only_restarts(3)})},
       {"U15", "TLS is switched on in the same edit"},
       {"U16", "a new Pod finds no node, then the user reverts"},
       {"U17", "MemberUpdate of a learner"},
@@ -161,7 +183,8 @@ std::vector<Cell> scale_down() {
        all_of({in_story({"plunge"}), during({K::kCrash})})},
       {"D11", "3, 0 and 3 with stale caches",
        all_of({in_story({"sleep-three", "sleep-one", "sleep-five"}), during(kStale)})},
-      {"D12", "removal during a roll"},
+      {"D12", "removal during a roll",
+       all_of({in_story({"recede"}), while_doing("edits c", {A::kRolling}), did("remove member")})},
       {"D13", "names in the list are empty or double"},
       {"D14", "one of two is dead, one is wanted", in_story({"lost-of-two"})},
   };
@@ -196,23 +219,27 @@ std::vector<Cell> heal() {
 
 std::vector<Cell> roll() {
   return {
-      {"V01", "crash between restarts"},
-      {"V02", "a member is unhealthy when a roll is wanted"},
-      {"V03", "the first upgraded member crashes"},
-      {"V04", "a stuck roll is reverted"},
+      {"V01", "crash between restarts", during({K::kCrash}, {A::kRolling})},
+      {"V02", "a member is unhealthy when a roll is wanted",
+       all_of({in_story({"roll"}), while_doing("edits c", {A::kBroken})})},
+      {"V03", "the first upgraded member crashes",
+       all_of({in_story({"roll", "overhaul"}), during({K::kKill}, {A::kRolling})})},
+      {"V04", "a stuck roll is reverted", while_doing("goes back to 3.6.15", {A::kRolling})},
       {"V05", "a minor is skipped", edited("version")},
       {"V06", "a patch floor"},
       {"V07", "a downgrade is refused", edited("version")},
-      {"V08", "followers first, leader last"},
-      {"V09", "the next restart waits for the last"},
+      {"V08", "followers first, leader last", all_of({in_story({"roll"}), did("move leader")})},
+      {"V09", "the next restart waits for the last",
+       during({K::kStop, K::kStallDisk, K::kSlowNetwork, K::kCutMember}, {A::kRolling})},
       {"V10", "an option of another version", edited("options")},
       {"V11", "an image is missing on one node"},
-      {"V12", "everything in one edit"},
+      {"V12", "everything in one edit",
+       all_of({in_story({"overhaul"}), did("add learner"), did("promote learner")})},
       {"V13", "a newer operator renders otherwise"},
       {"V14", "an immutable field changes"},
       {"V15", "something else fires during a roll"},
       {"V16", "a backup before a minor upgrade"},
-      {"V17", "an eviction during a roll"},
+      {"V17", "an eviction during a roll", during({K::kEvictPod}, {A::kRolling})},
       {"V18", "a webhook changes the Pod"},
       {"V19", "one restart for one change"},
   };

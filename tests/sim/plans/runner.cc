@@ -117,7 +117,8 @@ class Run {
     world_.fate().calm_down();
     const auto calm_since = world_.elapsed();
     say("calm", "nothing goes wrong from here on");
-    const bool settled = world_.run_until([this] { return is_over() || settles(); }, kConverge);
+    const bool settled =
+        world_.run_until([this] { return is_over() || settles(); }, kConverge + setback());
     if (is_over()) return;
     outcome_.converged_after = world_.elapsed() - calm_since;
     if (settled)
@@ -154,6 +155,10 @@ class Run {
     for (const auto& act : scenario.acts)
       agenda.emplace(act.at, [this, &act] {
         say("user", act.says);
+        const auto declared = world_.declared();
+        outcome_.deeds.emplace_back(act.says, declared.empty()
+                                                  ? Activity::kNothing
+                                                  : activity_of(world_, declared.front()));
         act.what(world_);
       });
     for (const auto& edit : trial_.edits)
@@ -194,6 +199,29 @@ class Run {
                        [this](const auto& name) { return world_.is_gone(name); });
   }
 
+  // What cannot become as declared may wait for a leader who has only just come, and lets the time
+  // of the one before pass.
+  void await_leader() {
+    const auto has_looked = [](const auto& replica) {
+      return replica->leading() &&
+             replica->metrics().find("\nquorate_reconciles_total 0\n") == std::string::npos;
+    };
+    for (int seconds = 0; seconds < 60; ++seconds) {
+      const auto& replicas = world_.replicas();
+      if (std::any_of(replicas.begin(), replicas.end(), has_looked)) return;
+      pass(1s);
+    }
+  }
+
+  // Who measures by a clock that was set back may wait for so much longer.
+  Duration setback() const {
+    Duration out{};
+    for (const auto& fault : trial_.plan.faults)
+      if (fault.kind == FaultKind::kWallJump && fault.duration < Duration::zero())
+        out -= fault.duration;
+    return out;
+  }
+
   // What somebody deleted need not stand, but must not leave anything behind.
   bool is_as_wanted(const std::string& name) {
     const bool deleted = world_.fate().injected().contains(FaultKind::kDeleteCluster);
@@ -208,6 +236,7 @@ class Run {
   // are served.
   void stay() {
     say("calm", "it is as declared");
+    await_leader();
     pass(10s);  // the last reports
     const auto before = world_.audit().entries.size();
     pass(kStay);
@@ -348,6 +377,7 @@ bool destroys(const Scenario& scenario, const Plan& plan) {
       case FaultKind::kBlankDisk:
       case FaultKind::kLoseVolume:
       case FaultKind::kCorruptLog:
+      case FaultKind::kRollBack:
       case FaultKind::kLoseNode:
         return true;
       case FaultKind::kDeletePod:

@@ -44,6 +44,8 @@ struct Outcome {
   Counts counts;
   std::uint64_t acknowledged = 0;
   Duration converged_after{};  // since all is calm
+  // What the user did, and what went on in the first cluster then.
+  std::vector<std::pair<std::string, Activity>> deeds;
   std::map<FaultKind, int> injected;
   std::vector<Fate::Injection> injections;
   std::map<int, std::uint64_t> answers;  // of the API server to operators, by their status

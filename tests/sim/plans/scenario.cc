@@ -95,10 +95,14 @@ Scenario make_roll() {
   auto out = form_as("roll",
                      "other memory, another patch version, one that does not exist and back, and "
                      "both at once, wanted one after the other whether reached or not");
-  out.acts = {
-      declare(0s, "c", shaped("3.6.15", "128Mi")), edit(40s, "c", shaped("3.6.15", "256Mi")),
-      edit(80s, "c", shaped("3.6.16", "256Mi")),   edit(130s, "c", shaped("3.6.19", "256Mi")),
-      edit(170s, "c", shaped("3.6.15", "256Mi")),  edit(210s, "c", shaped("3.6.16", "128Mi"))};
+  auto back = edit(170s, "c", shaped("3.6.15", "256Mi"));
+  back.says = "goes back to 3.6.15";  // from a version of which there is no image
+  out.acts = {declare(0s, "c", shaped("3.6.15", "128Mi")),
+              edit(40s, "c", shaped("3.6.15", "256Mi")),
+              edit(80s, "c", shaped("3.6.16", "256Mi")),
+              edit(130s, "c", shaped("3.6.19", "256Mi")),
+              std::move(back),
+              edit(210s, "c", shaped("3.6.16", "128Mi"))};
   return out;
 }
 
@@ -123,6 +127,28 @@ Scenario make_outgrow() {
   five["replicas"] = 5;
   out.acts = {declare(0s, "c", shaped("3.6.16", "128Mi")), edit(40s, "c", std::move(five)),
               edit(200s, "c", shaped("3.6.16", "128Mi"))};
+  return out;
+}
+
+// What one member is given differs in everything that can be changed by an edit.
+Scenario make_overhaul() {
+  auto out = form_as("overhaul", "version, members, memory and options change in one edit");
+  auto other = shaped("3.6.16", "256Mi");
+  other["replicas"] = 5;
+  other["options"] = json::Object{{"heartbeat-interval", "150"}, {"election-timeout", "1500"}};
+  out.acts = {declare(0s, "c", shaped("3.6.15", "128Mi")), edit(40s, "c", std::move(other))};
+  return out;
+}
+
+Scenario make_recede() {
+  auto out = form_as("recede", "two of five members are to go while all get more memory");
+  auto five = [](const char* memory) {
+    auto spec = shaped("3.6.16", memory);
+    spec["replicas"] = 5;
+    return spec;
+  };
+  out.acts = {declare(0s, "c", five("128Mi")), edit(60s, "c", five("256Mi")),
+              edit(64s, "c", shaped("3.6.16", "256Mi"))};
   return out;
 }
 
@@ -191,6 +217,8 @@ std::vector<Scenario> make_scenarios() {
                             make_roll(),
                             make_roll_pod_bound(),
                             make_outgrow(),
+                            make_overhaul(),
+                            make_recede(),
                             make_two(),
                             make_neighbour(),
                             make_blackout()};
