@@ -37,7 +37,7 @@ parts-demo: bootstrap
 # ---- real Kubernetes (tests/rig/README.md): needs root. RIG=name for a second one beside the first. ----
 export QUORATE_RIG = $(or $(RIG),default)
 NODES ?= 3
-.PHONY: image kube-up kube-down kube-shell test-kube test-sandbox bench-kube
+.PHONY: image kube-up kube-down kube-shell test-kube test-sandbox bench-kube soak
 image: release ## the container image, build/image/quorate.tar, without pulling anything
 	@scripts/image
 kube-up: bootstrap-kube parts-kube ## start a real Kubernetes of NODES nodes (default 3) on this machine
@@ -48,6 +48,8 @@ kube-shell: ## a shell in it, with kubectl and etcdctl
 	@tests/rig/rig shell
 test-kube: bootstrap-kube parts-kube release ## end-to-end tests on a real Kubernetes of their own; ARGS="-k scale", ARGS=--quick
 	@scripts/test-kube $(ARGS)
+soak: bootstrap-kube parts-kube release ## clusters on a real Kubernetes under faults chosen by chance, for SOAK_MINUTES (default 60)
+	@scripts/soak $(ARGS)
 bench-kube: bootstrap-kube parts-kube release ## Quorate on a real Kubernetes beside other operators (bench/kube)
 	@scripts/bench-kube $(ARGS)
 test-sandbox: bootstrap parts-sandbox release ## the same end-to-end tests in a sandbox, those that need no real kubelet; ARGS="-k scale"
@@ -71,7 +73,7 @@ bench: bootstrap ## figures beside the budgets of docs/budgets.md
 
 .PHONY: fresh
 fresh: ## make demo in a Debian 12 root that has nothing but make and git (needs root); ARGS="make test" for another command
-	@scripts/fresh $(ARGS)
+	@scripts/fresh $(if $(ARGS),"$(ARGS)")
 
 .PHONY: fuzz
 fuzz: bootstrap ## run every fuzzer for SECONDS_EACH seconds (default 60)
@@ -90,7 +92,7 @@ manifests: bootstrap ## generate deploy/crds, deploy/kustomize and docs/referenc
 	@scripts/manifests
 
 .PHONY: build-report
-build-report: bootstrap ## a full build without ccache, and its ten slowest files
+build-report: bootstrap ## a full build as if the compiler cache were empty, and its ten slowest files
 	@scripts/build-report
 
 .PHONY: clean

@@ -5,6 +5,8 @@ import re
 import subprocess
 
 import pytest
+from kubernetes.client.rest import ApiException
+from urllib3.exceptions import HTTPError
 
 from e2elib.faults import Rig, root
 from e2elib.kube import Cluster, Kube
@@ -104,8 +106,11 @@ def pytest_runtest_makereport(item, call):
     report = yield
     if report.failed:
         item.failed = True
-        for title, text in last_words(getattr(item, "funcargs", {})):
-            report.sections.append((title, text))
+        try:
+            for title, text in last_words(getattr(item, "funcargs", {})):
+                report.sections.append((title, text))
+        except (ApiException, HTTPError) as problem:  # it may be what the test took away
+            report.sections.append(("more cannot be told", str(problem)))
     return report
 
 

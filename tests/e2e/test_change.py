@@ -55,7 +55,7 @@ def test_pod_template_is_taken_up_and_cannot_take_over(cluster):
     uids = pod_uids(cluster)
     done = cluster.kube.kubectl("-n", cluster.namespace, "patch", "etcd", "c", "--type=merge", "-p", '{"spec":{"podTemplate":{"spec":{"hostNetwork":true}}}}', check=False)
     if done.returncode == 0:
-        eventually("status says what is wrong", lambda: ("podTemplate.spec.hostNetwork" in str(cluster.status), cluster.describe()), 30)
+        eventually("status says what is wrong", lambda: ("podTemplate.spec.hostNetwork" in str(cluster.status), cluster.describe), 30)
     assert pod_uids(cluster) == uids
 
 

@@ -99,7 +99,7 @@ def test_operator_runs_under_its_own_rights(cluster, rig, quorate):
         return len(renewals) >= 20, f"{len(renewals)} renewals of the lease"  # as many retry periods (2 s) have passed
     eventually("40 s have passed by the operator's own clock", quiet, 120)
     seen, _ = audit.requests(rig.audit_log, quiet_since)
-    assert audit.writes(seen) == []
+    assert audit.writes(seen, cluster.namespace) == []
 
 
 @pytest.mark.kube_only

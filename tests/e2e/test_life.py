@@ -34,10 +34,14 @@ def test_refuses_clients_without_a_certificate(cluster):
 def test_pod_comes_back_on_its_volume(cluster):
     cluster.create(replicas=3).wait_until_settled(3)
     before, uid, claims = member_ids(cluster), cluster.pods["c-1"].metadata.uid, {n: c.metadata.uid for n, c in cluster.claims.items()}
+
+    def is_another():
+        pod = cluster.pods.get("c-1")
+        return pod is not None and pod.metadata.uid != uid, cluster.describe
     with Writer(cluster) as writer:
         with Stopwatch("Pod deleted to member ready, same ID"):
             cluster.kube.core.delete_namespaced_pod("c-1", cluster.namespace)
-            eventually("another Pod has its name", lambda: ("c-1" in cluster.pods and cluster.pods["c-1"].metadata.uid != uid, cluster.describe()), 60)
+            eventually("another Pod has its name", is_another, 60)
             cluster.wait_until_settled(3)
     writer.check(at_least=20)
     assert member_ids(cluster) == before
@@ -65,7 +69,7 @@ def test_sleeps_and_wakes_as_the_same_cluster(cluster):
     etcd.put("/k", "before")
     before, cluster_id = member_ids(cluster), cluster.status["clusterID"]
     cluster.patch(replicas=0)
-    eventually("all Pods are gone", lambda: (not cluster.pods, cluster.describe()), 90)
+    eventually("all Pods are gone", lambda: (not cluster.pods, cluster.describe), 90)
     assert len(cluster.claims) == 3 and len(cluster.records) == 3
     with Stopwatch("awake again"):
         cluster.patch(replicas=3)
@@ -98,7 +102,7 @@ def test_keeps_its_volumes_when_deleted(cluster):
 def test_paused_cluster_is_left_alone(cluster):
     cluster.create(replicas=1).wait_until_settled(1)
     cluster.patch(paused=True, replicas=3)
-    eventually("status says so", lambda: ("aused" in str(cluster.status), cluster.describe()), 30)
+    eventually("status says so", lambda: ("aused" in str(cluster.status), cluster.describe), 30)
     assert len(cluster.records) == 1
     cluster.patch(paused=False)
     cluster.wait_until_settled(3)

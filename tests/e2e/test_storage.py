@@ -48,7 +48,7 @@ def test_hibernation_is_refused_where_data_goes_with_the_pod(cluster):
     cluster.create(replicas=1, storage={"emptyDir": {}}).wait_until_settled(1)
     done = cluster.kube.kubectl("-n", cluster.namespace, "scale", "etcd", "c", "--replicas=0", check=False)
     if done.returncode == 0:  # the scale subresource knows nothing of storage; then the operator refuses
-        eventually("status says why", lambda: ("emptyDir" in str(cluster.status.get("conditions")), cluster.describe()), 30)
+        eventually("status says why", lambda: ("emptyDir" in str(cluster.status.get("conditions")), cluster.describe), 30)
     assert list(cluster.pods) == ["c-0"]
     assert Etcd.through_service(cluster).read_prefix("/") == {}
 
@@ -60,14 +60,17 @@ def test_volume_that_can_move_follows_its_member_from_a_lost_node(cluster, rig):
     cluster.create(replicas=3, storage={"claim": {"storageClassName": "movable"}}, recovery={"replaceAfter": "1h"}).wait_until_settled(3)
     victim, before = follower(cluster), member_ids(cluster)
     node = cluster.node_of(victim)
+
+    def runs_elsewhere():
+        pod = cluster.pods.get(victim)
+        return pod is not None and pod.spec.node_name not in (None, node) and cluster.is_settled(3)[0], cluster.describe
     with Writer(cluster) as writer:
         with Stopwatch("node lost to its member ready on another node"):
             rig("power-cut", node)
             eventually("Kubernetes has seen it", lambda: (cluster.kube.nodes_ready()[node] != "True", cluster.kube.nodes_ready()), 60)
             cluster.kube.kubectl("taint", "node", node, "node.kubernetes.io/out-of-service=nodeshutdown:NoExecute")
             try:
-                eventually(f"{victim} runs elsewhere",
-                           lambda: (victim in cluster.pods and cluster.node_of(victim) not in (None, node) and cluster.is_settled(3)[0], cluster.describe()), 240)
+                eventually(f"{victim} runs elsewhere", runs_elsewhere, 240)
             finally:
                 cluster.kube.kubectl("taint", "node", node, "node.kubernetes.io/out-of-service-")
     writer.check(at_least=100)

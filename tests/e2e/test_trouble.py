@@ -28,15 +28,11 @@ def fabric(rig):
         start(program)
 
 
-def api_answers(kube):
-    return kube.kubectl("get", "--raw", "/readyz", "--request-timeout=2s", check=False).returncode == 0
-
-
 def test_forms_though_dns_was_down(cluster, fabric):
     fabric.stop("coredns")
     cluster.create(replicas=3)
     eventually("all members run, and do not find each other",
-               lambda: (len(cluster.pods) == 3 and all(p.status.phase == "Running" for p in cluster.pods.values()), cluster.describe()), 60)
+               lambda: (len(cluster.pods) == 3 and all(p.status.phase == "Running" for p in cluster.pods.values()), cluster.describe), 60)
     assert not cluster.is_settled(3)[0]
     fabric.start("coredns")
     with Stopwatch("DNS back to three ready"):
@@ -47,13 +43,13 @@ def test_api_server_down_in_mid_scale(cluster, fabric):
     cluster.create(replicas=3).wait_until_settled(3)
     with Writer(cluster) as writer:
         cluster.patch(replicas=5)
-        eventually("it is under way", lambda: (len(cluster.records) > 3, cluster.describe()), 60)
+        eventually("it is under way", lambda: (len(cluster.records) > 3, cluster.describe), 60)
         fabric.stop("kube-apiserver")
-        eventually("it is down", lambda: (not api_answers(cluster.kube), None), 30)
+        eventually("it is down", lambda: (not cluster.kube.answers, None), 30)
         written = len(writer.acknowledged)
         eventually("etcd is written to meanwhile", lambda: (len(writer.acknowledged) > written + 200, len(writer.acknowledged)), 60)
         fabric.start("kube-apiserver")
-        eventually("it answers again", lambda: (api_answers(cluster.kube), None), 60)
+        eventually("it answers again", lambda: (cluster.kube.answers, None), 60)
         cluster.wait_until_settled(5, 240)
     writer.check(at_least=200)
     known, learners = Etcd.through_service(cluster).members()
@@ -89,7 +85,7 @@ def test_claim_that_cannot_be_bound_is_told(cluster):
 
     def told():
         status = cluster.status
-        return "no-such-class" in str(status.get("waiting")) + str(status.get("conditions")) or "claim" in str(status.get("waiting")), cluster.describe()
+        return "no-such-class" in str(status.get("waiting")) + str(status.get("conditions")) or "claim" in str(status.get("waiting")), cluster.describe
     eventually("status tells of the claim", told, 90)
 
 
@@ -99,7 +95,7 @@ def test_full_disk_of_one_member(cluster, rig):
     with Writer(cluster) as writer:
         rig("volume", "fill", claim)
         written = len(writer.acknowledged)
-        eventually("two of three go on", lambda: (len(writer.acknowledged) > written + 200, cluster.describe()), 120)
+        eventually("two of three go on", lambda: (len(writer.acknowledged) > written + 200, cluster.describe), 120)
         rig("volume", "unfill", claim)
         cluster.wait_until_settled(3, 240)
     writer.check(at_least=200)
@@ -118,5 +114,5 @@ def test_bad_input_is_refused_or_told(cluster, spec, says):
     if done.returncode != 0:
         assert says in done.stderr
         return
-    eventually("status says what is wrong", lambda: (says in str(cluster.status.get("conditions")) + str(cluster.status.get("waiting")), cluster.describe()), 30)
+    eventually("status says what is wrong", lambda: (says in str(cluster.status.get("conditions")) + str(cluster.status.get("waiting")), cluster.describe), 30)
     assert not cluster.pods

@@ -26,11 +26,15 @@ class EtcdFacts : public OnEachVersion {
   MemberId id_of(EtcdCluster& cluster, std::size_t index) {
     return must(caller.status(target_of(cluster, cluster[index]))).header.member;
   }
-  static void wait_for_log(EtcdMember& member, const std::string& text) {
+  // Waits for a line that the member logs after the moment at which its log was so long.
+  static void wait_for_log(EtcdMember& member, const std::string& text, std::size_t from = 0) {
     eventually(20s, member.name() + " logs " + text, [&] {
-      bool found = support::read_file(member.log()).find(text) != std::string::npos;
+      bool found = support::read_file(member.log()).find(text, from) != std::string::npos;
       return Look(found, support::log_tail(member.log(), 3));
     });
+  }
+  static std::size_t log_length(EtcdMember& member) {
+    return support::read_file(member.log()).size();
   }
 };
 
@@ -44,9 +48,13 @@ TEST_P(EtcdFacts, E6AnAddNeedsAQuorumOfMembersConnectedForFiveSeconds) {
 
   // Right after a start.
   Result<AddedMember> early = fail(Code::kInternal, "not tried");
+  std::size_t killed = 0, restarted = 0;  // how long the log was then
   eventually(60s, "an add within five seconds of a start", [&] {
-    auto start = std::chrono::steady_clock::now();
+    killed = log_length(three[0]);
     three[2].kill();
+    wait_for_log(three[0], "became inactive", killed);
+    restarted = log_length(three[0]);
+    auto start = std::chrono::steady_clock::now();
     three[2].start();
     three[2].wait_healthy();
     early = add(through, "http://127.0.0.1:9");
@@ -55,9 +63,11 @@ TEST_P(EtcdFacts, E6AnAddNeedsAQuorumOfMembersConnectedForFiveSeconds) {
   EXPECT_EQ(refused(early, Code::kUnavailable), Reason::kUnhealthyCluster);
 
   // One of three is dead: nobody is added, no healthy member leaves, the dead one may.
-  wait_for_log(three[0], "became active");
+  wait_for_log(three[0], "became active", restarted);
+  killed = log_length(three[0]);
   three[2].kill();
-  wait_for_log(three[0], "became inactive");
+  wait_for_log(three[0], "became inactive", killed);
+  three[0].wait_healthy();  // what is proposed to a leader who has just died is lost
   EXPECT_EQ(refused(add(through, "http://127.0.0.1:9"), Code::kUnavailable),
             Reason::kUnhealthyCluster);
   EXPECT_EQ(refused(remove(through, healthy), Code::kUnavailable), Reason::kUnhealthyCluster);
@@ -65,8 +75,10 @@ TEST_P(EtcdFacts, E6AnAddNeedsAQuorumOfMembersConnectedForFiveSeconds) {
 
   // One of five is dead: from 3.5 on a learner is taken in; 3.4 wants every member connected.
   auto through_five = target_of(five, five[0]);
+  killed = log_length(five[0]);
   five[4].kill();
-  wait_for_log(five[0], "became inactive");
+  wait_for_log(five[0], "became inactive", killed);
+  five[0].wait_healthy();
   EtcdMember& joining = five.add_member();
   if (at_least("3.5")) {
     EXPECT_TRUE(add_learner_eventually(caller, through_five, joining).member.learner);

@@ -1,6 +1,12 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <csignal>
+#include <optional>
 
+#include "base/strings.h"
+#include "json/document.h"
+#include "json/timestamp.h"
 #include "tests/integration/sandbox_rig.h"
 
 // `kubectl logs` and `kubectl exec` on members of a cluster.
@@ -45,13 +51,29 @@ TEST_F(SandboxPodsTest, RunsCommandsInAContainer) {
   EXPECT_EQ(large.out.size(), 1000000u);
 }
 
+// `script` is the terminal that kubectl wants to be at itself.
+TEST_F(SandboxPodsTest, RunsCommandsAtATerminal) {
+  const auto type = [&](const std::string& flags, const std::string& command) {
+    return run({"script", "-qec",
+                fmt::format("stty rows 33 cols 99; '{}' exec {} db-0 -c etcd -- sh -c '{}'",
+                            (support::part("kubectl-1.34.4") / "kubectl").string(), flags, command),
+                "/dev/null"});
+  };
+  const auto size = type("-it",
+                         "until [ \"$(stty size)\" = \"33 99\" ]; do sleep 0.1; done;"
+                         "test -t 0 && test -t 1 && test -t 2 && echo $TERM >/dev/tty; exit 7");
+  EXPECT_THAT(size.out, HasSubstr("xterm\r\n"));
+  EXPECT_EQ(size.status.code, 7) << size.out;
+  const auto mixed = type("-it", "echo out; echo err >&2");
+  EXPECT_THAT(mixed.out, HasSubstr("out\r\nerr\r\n")) << "a terminal has one output";
+  EXPECT_THAT(type("-i", "test -t 0 || echo none").out, HasSubstr("none\r\n"));
+}
+
 TEST_F(SandboxPodsTest, SaysWhyACommandCannotRun) {
   EXPECT_THAT(kubectl({"exec", "db-9", "--", "true"}).err, HasSubstr("pods \"db-9\" not found"));
   EXPECT_THAT(kubectl({"exec", "db-0", "-c", "nobody", "--", "true"}).err,
               HasSubstr("container nobody is not valid for pod db-0"));
   const std::string path = "/api/v1/namespaces/default/pods/db-0/exec?container=etcd";
-  EXPECT_THAT(kubectl({"get", "--raw", path + "&command=true&tty=true"}).err,
-              HasSubstr("the sandbox has no terminals"));
   EXPECT_THAT(kubectl({"get", "--raw", path + "&command=true"}).err,
               HasSubstr("no upgrade is asked for"));
   EXPECT_THAT(kubectl({"get", "--raw", path}).err, HasSubstr("no command is given"));
@@ -72,10 +94,42 @@ TEST_F(SandboxPodsTest, ShowsWhatContainersSay) {
             all.out.substr(0, 100));
   EXPECT_EQ(kubectl({"logs", "db-0", "-c", "etcd", "--since-time", "2100-01-01T00:00:00Z"}).out,
             "");
-  EXPECT_THAT(kubectl({"logs", "db-0", "-c", "etcd", "--timestamps"}).err,
-              HasSubstr("does not keep when each line was said"));
   EXPECT_THAT(kubectl({"logs", "db-0", "-c", "etcd", "--previous"}).err,
               HasSubstr("there is no earlier run"));
+}
+
+// etcd says in each line when it said it: the node heard it at that moment.
+TEST_F(SandboxPodsTest, ShowsWhenContainersSaidIt) {
+  const auto plain = kubectl({"logs", "db-0", "-c", "etcd"}).out;
+  const auto stamped = kubectl({"logs", "db-0", "-c", "etcd", "--timestamps"});
+  ASSERT_TRUE(stamped.ok()) << stamped.err;
+  std::string without;
+  int compared = 0;
+  std::optional<WallTime> last;
+  for (const auto line : split(stamped.out, '\n')) {
+    if (line.empty()) continue;
+    const auto parts = cut(line, " ");
+    ASSERT_TRUE(parts && parts->before.size() == 30) << line;
+    const auto heard = json::parse_time(parts->before);
+    ASSERT_TRUE(heard) << line;
+    without += std::string(parts->after) + "\n";
+    const auto document = json::parse(parts->after);
+    const auto said = document ? json::parse_time(json::text_or(*document, "/ts", ""))
+                               : Result<WallTime>(fail(Code::kInvalid, ""));
+    if (!said) continue;  // the launch guard says no time
+    EXPECT_GE(*heard + 1ms, *said) << line;
+    EXPECT_LE(*heard, *said + 2s) << line;
+    ++compared;
+    last = *heard;
+  }
+  EXPECT_GT(compared, 10);
+  EXPECT_THAT(without, ::testing::StartsWith(plain));
+  ASSERT_TRUE(last);
+  const auto since = kubectl({"logs", "db-0", "-c", "etcd", "--timestamps", "--since-time",
+                              json::render_time(*last + 1s)})
+                         .out;
+  for (const auto line : split(since, '\n'))
+    if (!line.empty()) EXPECT_GT(line.substr(0, 20), json::render_time(*last)) << line;
 }
 
 // Until the container ends; then the next one says its own.

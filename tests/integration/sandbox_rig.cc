@@ -58,9 +58,13 @@ void SandboxTest::TearDown() {
   if (sandbox_.running()) sandbox_.stop();
 }
 
-void SandboxTest::start() {
+void SandboxTest::launch_sandbox() {
   sandbox_.launch({.argv = {kQuorate, "sandbox", "start", "--foreground", "--dir", dir(), "--etcd",
                             etcd_folder()}});
+}
+
+void SandboxTest::start() {
+  launch_sandbox();
   await_nodes();
 }
 

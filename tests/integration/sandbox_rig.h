@@ -28,6 +28,7 @@ class SandboxTest : public ::testing::Test {
 
   // In the foreground; until the nodes are there.
   void start();
+  void launch_sandbox();  // waits for nothing
   // SIGKILL to the sandbox alone, as by the kernel. Everything below it must go by itself: waits
   // for that, and fails the test if somebody stays.
   void kill();

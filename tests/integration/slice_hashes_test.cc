@@ -30,7 +30,9 @@ class Hashes : public SliceOnNodes {
   static int overwrite(const std::filesystem::path& file, const std::string& text,
                        const std::string& with) {
     std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
-    const std::string all((std::istreambuf_iterator<char>(stream)), {});
+    // In one piece: 16 MiB byte by byte would hold the operator up, which runs on this thread, too.
+    std::string all(std::filesystem::file_size(file), '\0');
+    stream.read(all.data(), static_cast<std::streamsize>(all.size()));
     stream.clear();
     int places = 0;
     for (auto at = all.find(text); at != std::string::npos; at = all.find(text, at + 1)) {

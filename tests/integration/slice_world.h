@@ -8,6 +8,7 @@
 #include <source_location>
 #include <string>
 
+#include "kube/client.h"
 #include "kube/http_api.h"
 #include "rt/loop.h"
 #include "tests/integration/slice_operator.h"

@@ -35,10 +35,12 @@ def is_replaced(cluster, old_name, old_id, replicas=3, away=False):
 
     `away`: its node has not returned, so that its Pod, and with it its record, cannot be quite gone.
     """
+    well = cluster.status.get("readyReplicas") == replicas if away else cluster.is_settled(replicas)[0]
+    if not well:
+        return False, cluster.describe
     try:
         known, learners = Etcd(cluster).members()
     except (Unavailable, AssertionError) as problem:
         return False, str(problem)
     held = old_name not in known and old_id not in known.values() and not learners and len(known) == replicas
-    well = cluster.status.get("readyReplicas") == replicas if away else cluster.is_settled(replicas)[0]
-    return held and well, f"{known}, {cluster.describe()}"
+    return held, f"{known}, learners {learners}"

@@ -13,8 +13,19 @@ def requests(path, since=0, user=operator):
 
 
 def refused(events):
-    """Requests that its rights did not cover. (A 403 may also say that a namespace is going away.)"""
-    return [line(e) for e in events if e.get("annotations", {}).get("authorization.k8s.io/decision") != "allow"]
+    """Requests that its rights did not cover. (A 403 may also say that a namespace is going away.)
+
+    An API server that has just started refuses whoever asks before it has read the roles, its own controllers as well: what it allows at other
+    times is no lack of rights.
+    """
+    def kind(event):
+        ref = event.get("objectRef", {})
+        return event["verb"], ref.get("apiGroup"), ref.get("resource"), ref.get("subresource")
+
+    def is_allowed(event):
+        return event.get("annotations", {}).get("authorization.k8s.io/decision") == "allow"
+    allowed = {kind(e) for e in events if is_allowed(e)}
+    return sorted({line(e) for e in events if not is_allowed(e) and kind(e) not in allowed})
 
 
 def line(event):
@@ -23,9 +34,12 @@ def line(event):
             f" -> {event.get('responseStatus', {}).get('code')}")
 
 
-def writes(events):
-    """All but reads, and but what keeps leadership."""
-    return [line(e) for e in events if e["verb"] not in ("get", "list", "watch") and e.get("objectRef", {}).get("resource") != "leases"]
+def writes(events, namespace):
+    """All but reads, but what keeps leadership, and but counts of Events elsewhere: those are written once a minute, also when what they tell of is gone."""
+    def counts(event):
+        ref = event.get("objectRef", {})
+        return ref.get("resource") != "leases" and not (ref.get("resource") == "events" and ref.get("namespace") != namespace)
+    return [line(e) for e in events if e["verb"] not in ("get", "list", "watch") and counts(e)]
 
 
 def outside_of(rules, events):

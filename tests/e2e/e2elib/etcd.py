@@ -7,6 +7,9 @@ import ssl
 import subprocess
 import tempfile
 
+from kubernetes.client.rest import ApiException
+from urllib3.exceptions import HTTPError
+
 from .waiting import eventually
 
 
@@ -41,6 +44,13 @@ class Etcd:
         self.context = ssl.create_default_context(cafile=self.folder / "ca.crt")
         self.context.load_cert_chain(self.folder / "tls.crt", self.folder / "tls.key")
 
+    def read_secret_if_it_can_be_had(self):
+        """An application goes on with what it has while Kubernetes does not answer."""
+        try:
+            self.read_secret()
+        except (ApiException, HTTPError):
+            pass
+
     @classmethod
     def through_service(cls, cluster):
         """Waits until the Service leads somewhere: kube-proxy follows a moment after the cluster says that it is ready."""
@@ -71,7 +81,7 @@ class Etcd:
         except (OSError, http.client.HTTPException) as problem:
             self.close()
             if isinstance(problem, ssl.SSLError):
-                self.read_secret()
+                self.read_secret_if_it_can_be_had()
             raise Unavailable(f"{type(problem).__name__}: {problem}") from None
         if answer.status != 200:
             self.close()
@@ -88,9 +98,16 @@ class Etcd:
 
     def read_prefix(self, prefix):
         """Linearizable: what a quorum holds now."""
+        return {decode(kv["key"]): decode(kv.get("value", "")) for kv in self.range(prefix)}
+
+    def newest_key(self, prefix):
+        """Linearizable: the last key in order that begins so, or None."""
+        found = self.range(prefix, sort_order="DESCEND", sort_target="KEY", limit=1, keys_only=True)
+        return decode(found[0]["key"]) if found else None
+
+    def range(self, prefix, **how):
         end = prefix[:-1] + chr(ord(prefix[-1]) + 1)
-        found = self.call("/v3/kv/range", {"key": encode(prefix), "range_end": encode(end)})
-        return {decode(kv["key"]): decode(kv.get("value", "")) for kv in found.get("kvs", [])}
+        return self.call("/v3/kv/range", {"key": encode(prefix), "range_end": encode(end), **how}).get("kvs", [])
 
     def etcdctl(self, *words, member=None, check=True):
         flags = ["--endpoints", f"{'http' if self.plain else 'https'}://{self.host(member)}:2379", "--dial-timeout", "5s", "--command-timeout", "15s"]

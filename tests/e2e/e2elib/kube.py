@@ -43,6 +43,10 @@ class Kube:
             return found.ready_replicas == found.replicas == 2 and not found.unavailable_replicas, found.to_dict()
         eventually("both operators are ready", look, seconds)
 
+    @property
+    def answers(self):
+        return self.kubectl("get", "--raw", "/readyz", "--request-timeout=2s", check=False).returncode == 0
+
     def nodes_ready(self):
         out = {}
         for node in self.core.list_node().items:
@@ -121,17 +125,18 @@ class Cluster:
         found = self.object or {}
         status = found.get("status", {})
         ready = next((c for c in status.get("conditions", []) if c["type"] == "Ready"), {})
+        if (ready.get("status") != "True" or status.get("observedGeneration") != found["metadata"]["generation"]
+                or status.get("readyReplicas") != replicas):
+            return False, self.describe
         staying = [pod for pod in self.pods.values() if not pod.metadata.deletion_timestamp]  # a dead node's Pods are never quite gone
-        held = (ready.get("status") == "True" and status.get("observedGeneration") == found["metadata"]["generation"]
-                and len(staying) == len(self.records) == replicas == status.get("readyReplicas"))
-        return held, self.describe()
+        return len(staying) == len(self.records) == replicas, self.describe
 
     def wait_until_settled(self, replicas, seconds=120):
         eventually(f"{self.namespace}/{self.name} has {replicas} ready members", lambda: self.is_settled(replicas), seconds)
         return self
 
     def wait_until_gone(self, seconds=90):
-        eventually(f"{self.name}: Pods and records are gone", lambda: (not self.pods and not self.records, self.describe()), seconds)
+        eventually(f"{self.name}: Pods and records are gone", lambda: (not self.pods and not self.records, self.describe), seconds)
 
 
 def pod_line(pod):

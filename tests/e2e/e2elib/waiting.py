@@ -5,7 +5,7 @@ import time
 def eventually(what, look, seconds=60, nap=0.2):
     """Calls look() until it returns (true, seen); returns `seen`. After the deadline it fails, and says what was seen last.
 
-    A look that raises an AssertionError has not seen it yet; anything else that is raised is a failure of the test.
+    `seen` may be a function that tells it: what costs several requests is asked for once, at the end. A look that raises an AssertionError has not seen it yet; anything else that is raised is a failure of the test.
     """
     begun, seen = time.monotonic(), None
     while True:
@@ -16,7 +16,7 @@ def eventually(what, look, seconds=60, nap=0.2):
         if done:
             return seen
         if time.monotonic() - begun > seconds:
-            raise AssertionError(f"{what}: not within {seconds} s; seen last: {seen}")
+            raise AssertionError(f"{what}: not within {seconds} s; seen last: {seen() if callable(seen) else seen}")
         time.sleep(nap)
 
 

@@ -3,6 +3,7 @@ import threading
 import time
 
 from .etcd import Etcd, Unavailable
+from .waiting import eventually
 
 
 class Writer:
@@ -16,7 +17,9 @@ class Writer:
         self.thread = threading.Thread(target=self._run, daemon=True)
 
     def __enter__(self):
+        """Returns when writes get through: kube-proxy follows a moment after the cluster says that it is ready, and what is done next may stop it."""
         self.thread.start()
+        eventually("the first write gets through", lambda: (self.acknowledged, self.problems[-3:]), 90)
         return self
 
     def __exit__(self, *_):
@@ -48,3 +51,42 @@ class Writer:
         assert not lost, f"{len(lost)} acknowledged writes are lost: {lost[:10]}"
         foreign = [k for k, v in found.items() if int(k.removeprefix(self.prefix)) >= self.attempted or str(int(k.removeprefix(self.prefix))) != v]
         assert not foreign, f"keys that nobody wrote: {foreign[:10]}"
+
+
+class Reader:
+    """Asks for the newest key of a writer, over and over, through whichever member the Service leads to. What was acknowledged or read before
+    a read began, that read must show, and nothing that was not begun when it ended: anything else is no linearizable history."""
+
+    def __init__(self, cluster, writer):
+        self.etcd, self.writer, self.reads, self.wrong = Etcd(cluster, timeout=5), writer, 0, []
+        self.newest = -1  # the greatest number that was read
+        self.stopping = threading.Event()
+        self.thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stopping.set()
+        self.thread.join(30)
+
+    def _run(self):
+        while not self.stopping.wait(0.1):
+            floor = max([self.newest, *self.writer.acknowledged[-1:]])
+            try:
+                key = self.etcd.newest_key(self.writer.prefix)
+            except Unavailable:
+                continue
+            finally:
+                self.etcd.close()  # the next one may reach another member
+            number = int(key.removeprefix(self.writer.prefix)) if key else -1
+            if not floor <= number < self.writer.attempted:
+                self.wrong.append(f"read {number}, though {floor} was there and {self.writer.attempted} not begun")
+            self.newest = max(self.newest, number)
+            self.reads += 1
+
+    def check(self, at_least=1):
+        assert not self.thread.is_alive()
+        assert self.reads >= at_least, f"only {self.reads} reads got through"
+        assert not self.wrong, f"{len(self.wrong)} reads do not fit: {self.wrong[:5]}"
