@@ -33,6 +33,7 @@ struct Options {
   bool views = false;
   bool deletes = false;
   std::size_t pairs = 0;
+  std::size_t every = 1;
   bool museum = false;
   unsigned jobs = std::max(1U, std::thread::hardware_concurrency());
   std::uint64_t twice_every = 50;  // every n-th seed is run twice
@@ -186,7 +187,8 @@ class Session {
     const auto reference = sim::run(quiet);
     take(quiet, reference);
     quiet.reference = std::make_shared<Counts>(reference.counts);
-    auto execute = [&](Figures::Plans kind, const std::vector<Plan>& plans) {
+    auto execute = [&](Figures::Plans kind, std::vector<Plan> all) {
+      const auto plans = every(options_.every, std::move(all));
       std::vector<Trial> trials(plans.size(), quiet);
       for (std::size_t i = 0; i < plans.size(); ++i) trials[i].plan = plans[i];
       std::size_t executed = 0;
@@ -237,6 +239,7 @@ int main(int count, char** arguments) {
   quorate::sim::Options options;
   CLI::App app("Runs the operator in a simulated world.");
   app.add_option("--scenario", options.scenarios, "the stories, or all; see --list")
+      ->delimiter(',')
       ->capture_default_str();
   app.add_option("--seeds", options.seeds, "how many")->capture_default_str();
   app.add_option("--seed", options.first_seed, "the first")->capture_default_str();
@@ -250,6 +253,9 @@ int main(int count, char** arguments) {
   app.add_option("--pairs", options.pairs, "every n-th pair of crashes");
   app.add_flag("--views", options.views, "every side effect, with stale and withheld views");
   app.add_flag("--deletes", options.deletes, "the cluster is deleted at every side effect");
+  app.add_option("--every", options.every, "every n-th of the plans at side effects")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
   app.add_flag("--museum", options.museum, "kill every mutant");
   app.add_flag("--list", options.list, "scenarios, invariants and mutants");
   app.add_flag("--trace", options.trace, "tell the first seed's story");

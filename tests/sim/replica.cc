@@ -12,7 +12,7 @@ struct Replica::Run {
       : link(runtime, actor, place.api, place.judge, place.audit),
         lease_link(runtime, actor, place.api, place.judge, place.audit),
         members(place.etcd, runtime, actor),
-        member_link(runtime, actor, members, place.judge, place.audit),
+        member_link(runtime, actor, members, place.api, place.judge, place.audit),
         keys(number),
         group(runtime) {
     if (place.wrap) wrapped = place.wrap(runtime, link);

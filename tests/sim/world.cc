@@ -125,7 +125,7 @@ bool World::something_changed() {
   // enough.
   constexpr std::uint64_t kEvents = 64;
   const Seen now{api_->storage().version(), ledger_.starts.size(), etcd_->events() / kEvents,
-                 audit_.entries.size(), history_.answered.size()};
+                 audit_.entries.size(),     audit_.changes.size(), history_.answered.size()};
   if (now == seen_) return false;
   seen_ = now;
   return true;

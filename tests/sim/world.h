@@ -139,6 +139,7 @@ class World {
     std::size_t starts = 0;
     std::uint64_t events = 0;
     std::size_t requests = 0;
+    std::size_t changes = 0;
     std::size_t answers = 0;
     friend bool operator==(const Seen&, const Seen&) = default;
   } seen_;

@@ -303,10 +303,12 @@ void Member::settle() {
 }
 
 void Member::note_changes() {
-  const bool disk_full = process_.volume().full && dir_.log.last_index() != seen_log_;
+  const auto& disk = process_.volume();
+  const bool refused = (disk.full || disk.read_only) && dir_.log.last_index() != seen_log_;
   seen_log_ = dir_.log.last_index();
-  if (disk_full)
-    return process_.die(1, "failed to save Raft hard state and entries: no space left on device");
+  if (refused)
+    return process_.die(1, std::string("failed to save Raft hard state and entries: ") +
+                               (disk.full ? "no space left on device" : "read-only file system"));
   const bool commit_in_term = raft_.leads() && raft_.committed_in_term();
   const bool first_commit = commit_in_term && !seen_commit_in_term_;
   seen_commit_in_term_ = commit_in_term;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/ids.h"
@@ -27,19 +28,22 @@ struct Audit {
   // A call that changes an etcd cluster.
   struct Change {
     Monotonic at;
-    Monotonic answered = Monotonic::max();  // as long as there is no answer
+    Monotonic deadline;                     // nothing of the call is under way after it
+    Monotonic answered = Monotonic::max();  // until its caller has an answer, or gave up, or died
     std::string actor;
     std::string operation;  // remove member
     std::string endpoint;
     MemberId member;  // that it speaks of, if it names one
     std::uint64_t effect = 0;
     bool done = false;
-    bool unknown = false;  // the outcome
-    Monotonic listed{};    // when its actor had last read a member list
+    bool unknown = false;      // the outcome, to its caller: whatever the member made of it
+    Monotonic listed{};        // when its actor had last asked for a member list, and got one
+    std::string lease_holder;  // by the Lease, when the call was sent
   };
   std::vector<Entry> entries;
   std::vector<Change> changes;
-  std::map<std::string, Monotonic> listed;  // by actor: the last member list that it got
+  // By actor and cluster: when the last member list was asked for that it got.
+  std::map<std::pair<std::string, ClusterId>, Monotonic> listed;
 };
 
 }  // namespace quorate::sim

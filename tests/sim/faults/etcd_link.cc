@@ -1,5 +1,7 @@
 #include "tests/sim/faults/etcd_link.h"
 
+#include <algorithm>
+
 namespace quorate::sim {
 
 Audit::Change EtcdLink::entry(std::string operation, const etcd::Target& target,
@@ -10,8 +12,10 @@ Audit::Change EtcdLink::entry(std::string operation, const etcd::Target& target,
   out.operation = std::move(operation);
   out.endpoint = target.endpoint;
   out.member = member;
-  if (auto found = audit_.listed.find(actor_); found != audit_.listed.end())
-    out.listed = found->second;
+  for (const auto& [of, asked] : audit_.listed)
+    if (of.first == actor_ && of.second == target.cluster.value_or(of.second))
+      out.listed = std::max(out.listed, asked);
+  out.lease_holder = lease_holder(server_);
   return out;
 }
 
@@ -28,33 +32,42 @@ Task<Result<Answer>> EtcdLink::change(Audit::Change entry, Task<Result<Answer>> 
     judge_.doom(actor_);
     CO_TRY(co_await never.wait(rt::Deadline::never()));
   }
-  if (fate.lose_request) {
-    CO_TRY(co_await here_.clock->sleep_until(d.at));
-    co_return fail(Code::kUnknownOutcome, "no answer");
-  }
   if (fate.status != 0) co_return fail(Code::kUnavailable, "refused");
+  entry.deadline = d.at;
   const auto which = audit_.changes.size();
   audit_.changes.push_back(std::move(entry));
-  auto answer = co_await std::move(call);
-  auto& kept = audit_.changes[which];
-  kept.answered = here_.clock->now();
-  kept.done = answer.has_value();
-  kept.unknown = !answer && answer.error() == Code::kUnknownOutcome;
+  // What is written down is what the caller gets to know.
+  const auto conclude = [this, which](bool done, bool unknown) {
+    auto& kept = audit_.changes[which];
+    kept.answered = here_.clock->now();
+    kept.done = done;
+    kept.unknown = unknown;
+  };
+  auto answer = fate.lose_request ? Result<Answer>(fail(Code::kUnknownOutcome, "no answer"))
+                                  : co_await std::move(call);
   if (fate.crash == Moment::kAfterApply) {
+    conclude(false, true);
     judge_.doom(actor_);
     CO_TRY(co_await never.wait(rt::Deadline::never()));
   }
-  if (fate.lose_reply) {
-    CO_TRY(co_await here_.clock->sleep_until(d.at));
+  if (fate.lose_request || fate.lose_reply) {
+    auto waited = co_await here_.clock->sleep_until(d.at);
+    conclude(false, true);
+    CO_TRY(std::move(waited));
     co_return fail(Code::kUnknownOutcome, "no answer");
   }
+  conclude(answer.has_value(), !answer && answer.error() == Code::kUnknownOutcome);
   if (fate.crash == Moment::kAfterReply) judge_.doom(actor_);
   co_return answer;
 }
 
 Task<Result<etcd::MemberList>> EtcdLink::member_list(etcd::Target t, rt::Deadline d) {
+  const auto asked = here_.clock->now();
   auto answer = co_await inner_.member_list(std::move(t), d);
-  if (answer) audit_.listed[actor_] = here_.clock->now();
+  if (answer) {
+    auto& last = audit_.listed[{actor_, answer->header.cluster}];
+    last = std::max(last, asked);
+  }
   co_return answer;
 }
 

@@ -101,10 +101,13 @@ class ForwardingEtcd : public etcd::Api {
 // effect with a number, as writes to the API server are, and stands in the audit log.
 class EtcdLink final : public ForwardingEtcd {
  public:
-  EtcdLink(rt::Runtime here, std::string actor, etcd::Api& inner, Judge& judge, Audit& audit)
+  // The Lease is looked up in `server`.
+  EtcdLink(rt::Runtime here, std::string actor, etcd::Api& inner, apiserver::Server& server,
+           Judge& judge, Audit& audit)
       : ForwardingEtcd(inner),
         here_(here),
         actor_(std::move(actor)),
+        server_(server),
         judge_(judge),
         audit_(audit) {}
 
@@ -131,6 +134,7 @@ class EtcdLink final : public ForwardingEtcd {
 
   rt::Runtime here_;
   std::string actor_;
+  apiserver::Server& server_;
   Judge& judge_;
   Audit& audit_;
 };

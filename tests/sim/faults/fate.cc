@@ -19,8 +19,40 @@ constexpr auto kLeastAway = std::chrono::milliseconds(500);  // a process that e
 constexpr std::string_view kQuotas[] = {
     "pods", "persistentvolumeclaims", "services", "secrets", "etcdmembers", "poddisruptionbudgets"};
 
+// What policies refuse, and how.
+struct Policy {
+  std::string_view method;
+  std::string_view what;  // a plural, and a subresource
+  int status;
+};
+constexpr Policy kPolicies[] = {
+    {"PATCH", "pods", 403},
+    {"DELETE", "pods", 403},
+    {"PUT", "etcdclusters/status", 403},
+    {"PATCH", "etcdmembers", 422},
+    {"DELETE", "persistentvolumeclaims", 403},
+    {"PATCH", "persistentvolumeclaims", 422},
+    {"DELETE", "etcdmembers", 403},
+    {"POST", "pods", 422},
+};
+
+bool refuses(const Policy& policy, const apiserver::Request& request) {
+  if (request.method != policy.method) return false;
+  const auto spoken = parse_path(request.path);
+  return spoken && policy.what == spoken->plural + (spoken->subresource.empty() ? "" : "/") +
+                                      spoken->subresource;
+}
+
 bool creates(const apiserver::Request& request, std::string_view plural) {
   return request.method == "POST" && request.path.ends_with("/" + std::string(plural));
+}
+
+// A creation names the collection alone: its object's name stands in the body.
+std::string object_path(const apiserver::Request& request) {
+  if (request.method != "POST") return request.path;
+  const auto body = json::parse(request.body);
+  const auto name = body ? json::text_or(*body, "/metadata/name", "") : "";
+  return name.empty() ? request.path : request.path + "/" + std::string(name);
 }
 
 // `POST pods`, `PUT etcdclusters/status`, `add learner`.
@@ -69,7 +101,7 @@ void Fate::calm_down() {
   calmed_ = true;
   for (auto& [id, undo] : std::exchange(undo_, {})) undo();
   for (auto& [actor, line] : lines_) {
-    line.lose_requests = line.lose_replies = line.refuse = line.throttle = 0;
+    line.lose_requests = line.lose_replies = line.refuse = line.refuse_reads = line.throttle = 0;
   }
   weather_changed();
 }
@@ -137,9 +169,15 @@ CallFate Fate::judge(const std::string& actor, const apiserver::Request& request
   }
   for (const auto& [plural, count] : forbidden_)
     if (count > 0 && creates(request, plural)) out.status = 403;
+  for (const auto& [which, count] : policies_)
+    if (count > 0 && refuses(kPolicies[which], request)) out.status = kPolicies[which].status;
+  if (request.method == "GET" && line.refuse_reads > 0) {
+    --line.refuse_reads;
+    out.status = 500;
+  }
   if (!is_effect(request)) return out;
   const auto before = out;
-  out = judge_effect({actor, request.method, request.path});
+  out = judge_effect({actor, request.method, object_path(request)});
   out.delay = before.delay;
   if (before.status != 0) out.status = before.status;
   return out;
@@ -236,6 +274,8 @@ void Fate::inflict(const Fault& fault) {
     case FaultKind::kLoseReply:
     case FaultKind::kRefuseWrites:
     case FaultKind::kForbidCreates:
+    case FaultKind::kForbidWrites:
+    case FaultKind::kRefuseReads:
     case FaultKind::kThrottle:
     case FaultKind::kDelayCalls:
     case FaultKind::kOutage:
@@ -248,6 +288,8 @@ void Fate::inflict(const Fault& fault) {
     case FaultKind::kCutFromEtcd:
     case FaultKind::kCutMember:
     case FaultKind::kCutOneWay:
+    case FaultKind::kCutPair:
+    case FaultKind::kLossy:
     case FaultKind::kSlowNetwork:
     case FaultKind::kBreakNames:
       return inflict_on_network(fault);
@@ -257,8 +299,12 @@ void Fate::inflict(const Fault& fault) {
     case FaultKind::kWipeAndKill:
     case FaultKind::kBlankDisk:
     case FaultKind::kCorruptLog:
+    case FaultKind::kCorruptDatabase:
+    case FaultKind::kTamper:
+    case FaultKind::kRaiseCorrupt:
     case FaultKind::kRollBack:
     case FaultKind::kFullDisk:
+    case FaultKind::kReadOnly:
     case FaultKind::kStallDisk:
       return inflict_on_member(fault);
     case FaultKind::kLoseVolume:
@@ -314,6 +360,13 @@ void Fate::inflict_on_line(const Fault& fault) {
     until_over(fault, [&count] { --count; });
     return;
   }
+  if (fault.kind == FaultKind::kForbidWrites) {
+    auto& count =
+        policies_[static_cast<std::size_t>(std::max(fault.target, 0)) % std::size(kPolicies)];
+    ++count;
+    until_over(fault, [&count] { --count; });
+    return;
+  }
   if (fault.target == kEverybody) {
     for (std::size_t i = 0; i < replicas.size(); ++i) {
       auto one = fault;
@@ -339,6 +392,9 @@ void Fate::inflict_on_line(const Fault& fault) {
       break;
     case FaultKind::kRefuseWrites:
       line.refuse += fault.count;
+      break;
+    case FaultKind::kRefuseReads:
+      line.refuse_reads += fault.count;
       break;
     case FaultKind::kThrottle:
       line.throttle += fault.count;
@@ -407,14 +463,28 @@ void Fate::inflict_on_network(const Fault& fault) {
   for (const auto& other : pods)
     if (auto* running = world_.process_of(other); running && running != process)
       others.push_back(running->site());
-  for (const auto& other : others) {
-    if (fault.kind == FaultKind::kCutOneWay) {
-      network.cut_one_way(site, other);
-      until_over(fault, [&network, site, other] { network.heal(site, other); });
-    } else {
-      network.set_delay(site, other, std::chrono::milliseconds(200));
-      until_over(fault, [&network, site, other] { network.set_delay(site, other, Duration(0)); });
-    }
+  if (fault.kind == FaultKind::kCutPair && others.size() > 1)
+    others = {others[static_cast<std::size_t>(fault.target) % others.size()]};
+  for (const auto& other : others) inflict_between(fault, site, other);
+}
+
+void Fate::inflict_between(const Fault& fault, const std::string& site, const std::string& other) {
+  auto& network = world_.etcd().network();
+  if (fault.kind == FaultKind::kCutOneWay || fault.kind == FaultKind::kCutPair) {
+    network.cut_one_way(site, other);
+    if (fault.kind == FaultKind::kCutPair) network.cut_one_way(other, site);
+    until_over(fault, [&network, site, other] { network.heal(site, other); });
+  } else if (fault.kind == FaultKind::kLossy) {
+    constexpr unsigned kThird = 333;
+    const auto set = [&network, site, other](unsigned per_mille) {
+      network.set_loss(site, other, per_mille);
+      network.set_loss(other, site, per_mille);
+    };
+    set(kThird);
+    until_over(fault, [set] { set(0); });
+  } else {
+    network.set_delay(site, other, std::chrono::milliseconds(200));
+    until_over(fault, [&network, site, other] { network.set_delay(site, other, Duration(0)); });
   }
 }
 
@@ -435,19 +505,44 @@ void Fate::inflict_on_member(const Fault& fault) {
         if (auto held = process.lock(); held && held->running()) held->resume();
       });
       return;
+    case FaultKind::kRaiseCorrupt:
+      if (process && process->member())
+        process->member()->write(
+            {},
+            etcdsim::ChangeAlarm{etcdsim::ChangeAlarm::Action::kRaise,
+                                 {process->member()->id(), etcd::AlarmKind::kCorrupt}},
+            [](const auto&) {});
+      return;
+    default:
+      if (disk) inflict_on_disk(fault, pod, disk);
+  }
+}
+
+void Fate::inflict_on_disk(const Fault& fault, const ObjectKey& pod, const Disk& disk) {
+  auto* process = world_.process_of(pod);
+  const auto for_a_while = [&](bool etcdsim::Volume::*trouble) {
+    (*disk).*trouble = true;
+    until_over(fault, [disk, trouble] { (*disk).*trouble = false; });
+  };
+  switch (fault.kind) {
     case FaultKind::kWipe:
     case FaultKind::kWipeAndKill:
     case FaultKind::kBlankDisk:
-      if (disk) disk->wipe();
-      if (disk && fault.kind == FaultKind::kBlankDisk) disk->files.clear();
+      disk->wipe();
+      if (fault.kind == FaultKind::kBlankDisk) disk->files.clear();
       if (process && fault.kind != FaultKind::kWipe) process->kill();
       return;
     case FaultKind::kCorruptLog:
-      if (disk) disk->damage(etcdsim::Damage::kLog);
+    case FaultKind::kCorruptDatabase:
+      disk->damage(fault.kind == FaultKind::kCorruptLog ? etcdsim::Damage::kLog
+                                                        : etcdsim::Damage::kDatabase);
       if (process) process->kill();
       return;
+    case FaultKind::kTamper:
+      if (disk->data.formed) disk->data.formed->state.kv.tamper();
+      return;
     case FaultKind::kRollBack:
-      if (!disk || !disk->data.formed) return;
+      if (!disk->data.formed) return;
       until_over(fault, [this, pod, disk, data = disk->data, files = disk->files] {
         disk->data = data;
         disk->files = files;
@@ -455,12 +550,10 @@ void Fate::inflict_on_member(const Fault& fault) {
       });
       return;
     case FaultKind::kFullDisk:
-      if (!disk) return;
-      disk->full = true;
-      until_over(fault, [disk] { disk->full = false; });
-      return;
+      return for_a_while(&etcdsim::Volume::full);
+    case FaultKind::kReadOnly:
+      return for_a_while(&etcdsim::Volume::read_only);
     default:
-      if (!disk) return;
       disk->stalled = true;
       world_.etcd().touch();  // others hear nothing from it any more
       until_over(fault, [this, disk] {

@@ -14,6 +14,7 @@
 #include "tests/sim/faults/activity.h"
 #include "tests/sim/faults/link.h"
 #include "tests/sim/faults/plan.h"
+#include "tests/sim/kubelet/disks.h"
 
 namespace quorate::sim {
 
@@ -39,7 +40,7 @@ class Fate final : public Judge {
   struct Effect {
     std::string actor;
     std::string method;  // or what is asked of etcd
-    std::string path;
+    std::string path;    // of the object, also of one that is created; of a member, its ID
     Duration at{};
   };
   [[nodiscard]] const std::vector<Effect>& effects() const { return effects_; }
@@ -67,6 +68,7 @@ class Fate final : public Judge {
     int lose_requests = 0;
     int lose_replies = 0;
     int refuse = 0;
+    int refuse_reads = 0;
     int throttle = 0;
     int slow = 0;    // how many faults slow it down
     int outage = 0;  // likewise
@@ -85,7 +87,9 @@ class Fate final : public Judge {
   void inflict_on_replica(const Fault& fault);
   void inflict_on_line(const Fault& fault);
   void inflict_on_network(const Fault& fault);
+  void inflict_between(const Fault& fault, const std::string& site, const std::string& other);
   void inflict_on_member(const Fault& fault);
+  void inflict_on_disk(const Fault& fault, const ObjectKey& pod, const Disk& disk);
   void inflict_on_node(const Fault& fault);
   void meddle(const Fault& fault);
   void rewind_status(const Fault& fault);
@@ -110,6 +114,7 @@ class Fate final : public Judge {
   std::map<FaultKind, int> injected_;
   std::vector<Injection> injections_;
   std::map<std::string, int> forbidden_;  // plurals of kinds that cannot be created, by how many
+  std::map<std::size_t, int> policies_;   // by their numbers, likewise
   // Every status of every EtcdCluster, kept if the plan may bring one back.
   std::vector<std::tuple<Duration, std::string, json::Value>> statuses_;
   std::shared_ptr<apiserver::Storage::Listener> listener_;

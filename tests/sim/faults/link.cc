@@ -28,7 +28,16 @@ apiserver::Answer make_answer(int status, std::string reason) {
 }
 
 std::string reason_of(int status) {
-  return status == 403 ? "Forbidden" : status == 429 ? "TooManyRequests" : "InternalError";
+  switch (status) {
+    case 403:
+      return "Forbidden";
+    case 422:
+      return "Invalid";
+    case 429:
+      return "TooManyRequests";
+    default:
+      return "InternalError";
+  }
 }
 
 net::Headers headers_of(const apiserver::Answer& answer) {
@@ -110,10 +119,10 @@ Duration FaultyLink::latency() {
   return kLatencyLeast + Duration(static_cast<std::int64_t>(here_.random->below(span)));
 }
 
-std::string FaultyLink::lease_holder() const {
+std::string lease_holder(apiserver::Server& server) {
   constexpr std::string_view kHolder = "\"holderIdentity\":\"";
   const auto lease =
-      server_.storage().find(*server_.registry().built_in().leases, op::OperatorOptions().lease);
+      server.storage().find(*server.registry().built_in().leases, op::OperatorOptions().lease);
   if (!lease) return {};
   const auto at = lease->text.find(kHolder);
   if (at == std::string::npos) return {};
@@ -133,7 +142,7 @@ apiserver::Answer FaultyLink::serve(const apiserver::Request& request, const Cal
     entry.cached = version != request.query.end() && version->second == "0";
   } else {
     entry.body = request.body;
-    entry.lease_holder = lease_holder();
+    entry.lease_holder = lease_holder(server_);
   }
   auto answer = server_.serve(request);
   entry.status = answer.status;

@@ -64,7 +64,6 @@ class FaultyLink : public kube::Api {
  private:
   Task<Result<apiserver::Answer>> exchange(net::Request request, rt::Deadline deadline);
   apiserver::Answer serve(const apiserver::Request& request, const CallFate& fate);
-  [[nodiscard]] std::string lease_holder() const;
   Duration latency();
 
   rt::Runtime here_;
@@ -73,6 +72,9 @@ class FaultyLink : public kube::Api {
   Judge& judge_;
   Audit& audit_;
 };
+
+// Who holds the operators' Lease; empty if nobody does.
+[[nodiscard]] std::string lease_holder(apiserver::Server& server);
 
 // Whether the request changes anything that matters: leases and Events do not
 // count.

@@ -20,24 +20,30 @@ enum class FaultKind {
   kWallJump,  // its wall clock is `duration` off from then on
   kHandOver,  // asked to stop in the clean way, started again after `duration`
   // ---- between a replica and the API server ----
-  kLoseRequest,      // the next `count` writes do not arrive
-  kLoseReply,        // the next `count` writes are carried out, and nobody says so
-  kRefuseWrites,     // the next `count` writes are answered 500
-  kForbidCreates,    // a quota or a webhook refuses to create objects of one kind, by the target's
-                     // number, for `duration`; whoever asks
-  kThrottle,         // the next `count` calls are answered 429
-  kDelayCalls,       // calls take up to a second for `duration`
-  kOutage,           // no call and no stream gets through for `duration`
-  kFreezeWatches,    // streams stand still for `duration`, as those of a stale API
-                     // server do
-  kHalfOpen,         // streams that stand now never say anything again
-  kForgetHistory,    // streams that are resumed are answered 410
+  kLoseRequest,    // the next `count` writes do not arrive
+  kLoseReply,      // the next `count` writes are carried out, and nobody says so
+  kRefuseWrites,   // the next `count` writes are answered 500
+  kForbidCreates,  // a quota or a webhook refuses to create objects of one kind, by the target's
+                   // number, for `duration`; whoever asks
+  kForbidWrites,   // a policy refuses one verb on one kind with 403 or 422, by the target's number,
+                   // for `duration`; whoever asks
+  kRefuseReads,    // the next `count` reads, and watches that are opened, are answered 500
+  kThrottle,       // the next `count` calls are answered 429
+  kDelayCalls,     // calls take up to a second for `duration`
+  kOutage,         // no call and no stream gets through for `duration`
+  kFreezeWatches,  // streams stand still for `duration`, as those of a stale API
+                   // server do
+  kHalfOpen,       // streams that stand now never say anything again
+  kForgetHistory,  // streams that are resumed are answered 410
   kDuplicateEvents,  // streams say everything twice for `duration`
   // ---- between a replica and etcd, and between members ----
   kLoseEtcdReplies,  // the next `count` answers of every member to the replica
   kCutFromEtcd,      // the replica reaches no member for `duration`
   kCutMember,        // the member's Pod is cut off for `duration`
   kCutOneWay,        // what the member's Pod sends arrives nowhere for `duration`
+  kCutPair,          // the member's Pod and the next one do not reach each other for `duration`
+  kLossy,            // a third of what the member's Pod and others send each other is lost, for
+                     // `duration`
   kSlowNetwork,      // the member's Pod is 200 ms away for `duration`
   kBreakNames,       // the member's names are not resolved for `duration`
   // ---- processes and disks of a member ----
@@ -48,9 +54,13 @@ enum class FaultKind {
   kBlankDisk,  // another disk is there in its place, on which nothing is, not even the guard's note
   kLoseVolume,  // its claim is deleted, and its Pod: the volume goes with them
   kCorruptLog,
+  kCorruptDatabase,
+  kTamper,        // its database differs from what it was told, and nobody notices
+  kRaiseCorrupt,  // an alarm says that its data is corrupt, though it is not
   kRollBack,  // is what it was `duration` ago, and the process is killed: it is copied now, and put
               // back when that is over
   kFullDisk,  // for `duration`
+  kReadOnly,  // for `duration`
   kStallDisk,  // for `duration`
   // ---- nodes ----
   kPowerOff,  // for `duration`

@@ -142,7 +142,18 @@ std::vector<Invariant> all_invariants() {
           s30_delete_safety(),
           s32_no_resurrection(),
           s33_everybody_knows(),
+          l1_reached_and_kept(),
+          l2_edits_are_undone(),
+          l3_same_counts(),
+          l4_clients_are_served(),
+          l5_whole_again(),
+          l6_members_return_alone(),
+          l7_says_why(),
+          l8_goes(),
           l10_rotation(),
+          l12_holds_nobody_up("c"),
+          l13_somebody_leads(),
+          l14_names_who_lost(),
           linearizable()};
 }
 
@@ -161,6 +172,12 @@ void Checker::at_calm() {
     if (invariant.step) invariant.step(truth_, findings_);
     if (invariant.calm) invariant.calm(truth_, findings_);
   }
+}
+
+void Checker::at_end(const Ending& ending) {
+  truth_.look();
+  for (auto& invariant : invariants_)
+    if (invariant.end) invariant.end(ending, truth_, findings_);
 }
 
 }  // namespace quorate::sim

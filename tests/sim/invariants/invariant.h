@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -93,14 +94,33 @@ class Findings {
   std::map<std::string, std::uint64_t> evaluations_;
 };
 
-// One thing that holds always, or whenever all is calm. `step` is called after
-// every step in which something changed; it looks only at what is new.
+// How often operators created and deleted each object: `POST pods c-0` -> 1.
+using Counts = std::map<std::string, int>;
+
+// How a run came to its end, and what its story asks of that.
+struct Ending {
+  std::string_view asks;              // L1, or which case of it this story is: L2, L5, L8
+  std::vector<std::string> clusters;  // that have to stand
+  bool destroyed = false;             // data may be gone: no more than freezing can be asked for
+  bool settled = false;               // it became as declared
+  bool stayed = false;                // and was so for a while
+  std::size_t rests_since = 0;        // requests until then; what is written after them is too much
+  std::vector<std::string> stuck;     // clusters that are not, and cannot become, as declared
+  Counts counts = {};
+  std::shared_ptr<const Counts> reference = {};  // of a run without faults, if these are comparable
+};
+
+// One thing that holds always, or whenever all is calm, or in the end. `step` is called after every
+// step in which something changed; it looks only at what is new. `asked`: at a time that a story
+// names.
 struct Invariant {
   using Look = std::function<void(Truth& truth, Findings& findings)>;
   std::string_view id;
   std::string_view says;
   Look step = {};
   Look calm = {};
+  std::function<void(const Ending& ending, Truth& truth, Findings& findings)> end = {};
+  Look asked = {};
 };
 
 // ---- What members do (lineage.cc) ----
@@ -142,6 +162,23 @@ struct Invariant {
 [[nodiscard]] Invariant s26_secrecy();
 [[nodiscard]] Invariant s30_delete_safety();
 
+// ---- What becomes of it (progress.cc) ----
+[[nodiscard]] Invariant l1_reached_and_kept();
+[[nodiscard]] Invariant l2_edits_are_undone();
+[[nodiscard]] Invariant l3_same_counts();
+[[nodiscard]] Invariant l4_clients_are_served();
+[[nodiscard]] Invariant l5_whole_again();
+[[nodiscard]] Invariant l6_members_return_alone();
+[[nodiscard]] Invariant l7_says_why();
+[[nodiscard]] Invariant l8_goes();
+[[nodiscard]] Invariant l12_holds_nobody_up(const std::string& other);
+[[nodiscard]] Invariant l13_somebody_leads();
+[[nodiscard]] Invariant l14_names_who_lost();
+// For stories in which more is known: status of the cluster tells of this.
+[[nodiscard]] Invariant l7_says(const std::string& cluster, const std::string& reason);
+// Of a cluster whose data are in doubt so many members are left as they are.
+[[nodiscard]] Invariant s29_left_alone(const std::string& cluster, std::size_t members);
+
 [[nodiscard]] std::vector<Invariant> all_invariants();
 
 // Keeps all of them on one world.
@@ -150,6 +187,7 @@ class Checker {
   explicit Checker(World& world, std::vector<Invariant> invariants = all_invariants());
   void after_step();
   void at_calm();
+  void at_end(const Ending& ending);
   Findings& findings() { return findings_; }
   Truth& truth() { return truth_; }
 

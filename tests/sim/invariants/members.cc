@@ -201,7 +201,8 @@ bool changes_members(const Audit::Change& change) {
          change.operation == "remove member";
 }
 
-// Calls `each` for every change of a membership that was sent since the last call.
+// Calls `each` for every change of a membership that was sent since the last call: that is, before
+// anybody made anything of it.
 using OnSent = std::function<void(const Audit::Change&)>;
 void for_new_changes(Truth& truth, std::size_t& next, const OnSent& each) {
   const auto& changes = truth.world().audit().changes;
@@ -214,10 +215,18 @@ etcdsim::EtcdProcess* process_at(Truth& truth, const std::string& endpoint) {
   const auto dialed = truth.world().etcd().dial("", endpoint);
   return dialed.process && dialed.process->member() ? dialed.process : nullptr;
 }
-std::optional<ClusterId> cluster_at(Truth& truth, const std::string& endpoint) {
-  const auto* process = process_at(truth, endpoint);
-  if (!process) return std::nullopt;
-  return process->member()->cluster();
+
+}  // namespace
+
+namespace {
+
+// Whether a change was sent while nobody could know what had become of the other: its call was
+// under way, or had ended without an answer, and its sender had not asked for the members since.
+bool is_blind(const Audit::Change& change, const Audit::Change& other) {
+  const auto over = std::min(other.answered, other.deadline);
+  if (change.at < over) return true;
+  const bool unknown = other.unknown || other.answered > other.deadline;
+  return unknown && change.listed < over;
 }
 
 }  // namespace
@@ -226,6 +235,7 @@ Invariant s5_one_change_at_a_time() {
   struct State {
     std::size_t next = 0;
     std::map<ClusterId, Roll> rolls;
+    std::map<ClusterId, std::vector<std::size_t>> sent;  // changes of its members, by their places
   };
   auto state = std::make_shared<State>();
   return {
@@ -243,18 +253,17 @@ Invariant s5_one_change_at_a_time() {
                                 fmt::format("{}: {} voters changed at once", lineage.name, differ));
             });
         for_new_changes(truth, state->next, [&](const Audit::Change& change) {
+          const auto* through = process_at(truth, change.endpoint);
+          if (!through) return;
           findings.evaluated("S5");
-          const auto cluster = cluster_at(truth, change.endpoint);
-          for (const auto& other : truth.world().audit().changes) {
-            if (&other == &change) break;
-            if (!changes_members(other) || cluster_at(truth, other.endpoint) != cluster) continue;
-            const bool open = other.answered > change.at;
-            const bool unread =
-                other.unknown && other.actor == change.actor && change.listed < other.answered;
-            if (open || unread)
+          auto& sent = state->sent[through->member()->cluster()];
+          for (const auto place : sent) {
+            const auto& other = truth.world().audit().changes[place];
+            if (is_blind(change, other))
               findings.broken("S5", fmt::format("{} sent {} while the outcome of {} was not known",
                                                 change.actor, change.operation, other.operation));
           }
+          sent.push_back(state->next);
         });
       }};
 }

@@ -19,6 +19,13 @@ constexpr auto kAttempt = std::chrono::seconds(30);  // what was read longer ago
 constexpr auto kLease = std::chrono::seconds(60);    // at most, until its holder has given up
 constexpr std::size_t kMostRequests = 600;           // of one operator in a second: its burst
 
+// Calls `each` for every call since the last time that changes an etcd cluster.
+using OnChange = std::function<void(const Audit::Change&)>;
+void for_new_changes(Truth& truth, std::size_t& next, const OnChange& each) {
+  const auto& changes = truth.world().audit().changes;
+  for (; next < changes.size(); ++next) each(changes[next]);
+}
+
 using OnWrite = std::function<void(const Audit::Entry&, const Spoken&)>;
 void for_new_effects(Truth& truth, std::size_t& next, const OnWrite& each) {
   const auto& entries = truth.world().audit().entries;
@@ -61,22 +68,36 @@ Invariant s12_uid_discipline() {
 
 namespace {
 
-// Whether the actor has read the object, or a collection that holds it, in this attempt.
-bool has_read(Truth& truth, const Audit::Entry& entry, std::string_view path) {
+// Whether who made this request or call has read the object, or a collection that holds it, in this
+// attempt.
+template <class Deed>
+bool has_read(Truth& truth, const Deed& deed, std::string_view path) {
   const auto collection = path.substr(0, path.rfind('/'));
   const auto& entries = truth.world().audit().entries;
-  for (auto i = entries.size(); i-- > 0 && entry.at - entries[i].at < kAttempt;)
-    if (reads(entries[i]) && entries[i].at <= entry.at && entries[i].actor == entry.actor &&
+  for (auto i = entries.size(); i-- > 0 && deed.at - entries[i].at < kAttempt;)
+    if (reads(entries[i]) && entries[i].at <= deed.at && entries[i].actor == deed.actor &&
         !entries[i].cached && (entries[i].path == path || entries[i].path == collection))
       return true;
   return false;
 }
 
+std::string cluster_path(std::string_view ns, std::string_view cluster) {
+  return fmt::format("/apis/{}/namespaces/{}/{}/{}", api::kApiVersion, ns, api::kClusterKind.plural,
+                     cluster);
+}
 // Of an object of a member, `c-0` or `data-c-0`, the path of its EtcdCluster.
 std::string cluster_path(const ObjectKey& object) {
   auto name = object.name.starts_with("data-") ? object.name.substr(5) : object.name;
-  return fmt::format("/apis/{}/namespaces/{}/{}/{}", api::kApiVersion, object.ns,
-                     api::kClusterKind.plural, name.substr(0, name.rfind('-')));
+  return cluster_path(object.ns, name.substr(0, name.rfind('-')));
+}
+
+// The EtcdCluster whose member answers at the endpoint.
+const Lineage* cluster_at(Truth& truth, const std::string& endpoint) {
+  const auto dialed = truth.world().etcd().dial("", endpoint);
+  const auto* start = dialed.process ? truth.start_of(dialed.process->id()) : nullptr;
+  if (!start) return nullptr;
+  const auto found = truth.lineages().find(start->cluster_uid);
+  return found == truth.lineages().end() ? nullptr : &found->second;
 }
 
 // A Pod in which nothing runs any more is not harmed.
@@ -87,24 +108,42 @@ bool harms(Truth& truth, const Spoken& spoken) {
 }  // namespace
 
 Invariant s13_no_stale_harm() {
-  auto next = std::make_shared<std::size_t>(0);
-  return {"S13", "what is harmed was read live before, in the same attempt, and so was its cluster",
-          [next](Truth& truth, Findings& findings) {
-            for_new_effects(truth, *next, [&](const Audit::Entry& entry, const Spoken& spoken) {
-              if (entry.method != "DELETE") return;
-              findings.evaluated("S13");
-              auto unread = [&](std::string_view what) {
-                findings.broken("S13", fmt::format("{} deleted {} without a look at {}",
-                                                   entry.actor, spoken.key.text(), what));
-              };
-              if (text_in(entry, "/preconditions/resourceVersion").empty() &&
-                  !has_read(truth, entry, entry.path))
-                unread("it");
-              if (!harms(truth, spoken)) return;
-              if (!has_read(truth, entry, entry.path)) unread("it");
-              if (!has_read(truth, entry, cluster_path(spoken.key))) unread("its cluster");
-            });
-          }};
+  struct State {
+    std::size_t entries = 0;
+    std::size_t changes = 0;
+  };
+  auto state = std::make_shared<State>();
+  return {
+      "S13",
+      "what is harmed, and the members that are changed, were read live before, in the same "
+      "attempt, and so was the cluster",
+      [state](Truth& truth, Findings& findings) {
+        for_new_changes(truth, state->changes, [&](const Audit::Change& change) {
+          findings.evaluated("S13");
+          auto unread = [&](std::string_view what) {
+            findings.broken("S13", fmt::format("{} sent {} without a look at {}", change.actor,
+                                               change.operation, what));
+          };
+          if (change.at - change.listed >= kAttempt) unread("the members");
+          const auto* cluster = cluster_at(truth, change.endpoint);
+          if (cluster && !has_read(truth, change, cluster_path(World::kNamespace, cluster->name)))
+            unread("their cluster");
+        });
+        for_new_effects(truth, state->entries, [&](const auto& entry, const auto& spoken) {
+          if (entry.method != "DELETE") return;
+          findings.evaluated("S13");
+          auto unread = [&](std::string_view what) {
+            findings.broken("S13", fmt::format("{} deleted {} without a look at {}", entry.actor,
+                                               spoken.key.text(), what));
+          };
+          if (text_in(entry, "/preconditions/resourceVersion").empty() &&
+              !has_read(truth, entry, entry.path))
+            unread("it");
+          if (!harms(truth, spoken)) return;
+          if (!has_read(truth, entry, entry.path)) unread("it");
+          if (!has_read(truth, entry, cluster_path(spoken.key))) unread("its cluster");
+        });
+      }};
 }
 
 namespace {
@@ -120,15 +159,25 @@ bool lease_was_deleted(Truth& truth) {
 }  // namespace
 
 Invariant s14_fencing() {
-  auto next = std::make_shared<std::size_t>(0);
-  return {"S14", "nobody writes whose lease another holds by now",
-          [next](Truth& truth, Findings& findings) {
-            for_new_effects(truth, *next, [&](const Audit::Entry& entry, const Spoken&) {
+  struct State {
+    std::size_t entries = 0;
+    std::size_t changes = 0;
+  };
+  auto state = std::make_shared<State>();
+  return {"S14", "nobody writes, or changes members, whose lease another holds by now",
+          [state](Truth& truth, Findings& findings) {
+            const auto look_at = [&](const auto& deed, const std::string& what) {
               if (lease_was_deleted(truth)) return;
               findings.evaluated("S14");
-              if (!entry.lease_holder.empty() && !entry.lease_holder.starts_with(entry.actor))
-                findings.broken("S14", fmt::format("{} wrote {} under the lease of {}", entry.actor,
-                                                   entry.path, entry.lease_holder));
+              if (!deed.lease_holder.empty() && !deed.lease_holder.starts_with(deed.actor))
+                findings.broken("S14", fmt::format("{} sent {} under the lease of {}", deed.actor,
+                                                   what, deed.lease_holder));
+            };
+            for_new_changes(truth, state->changes, [&](const Audit::Change& change) {
+              look_at(change, change.operation);
+            });
+            for_new_effects(truth, state->entries, [&](const Audit::Entry& entry, const Spoken&) {
+              look_at(entry, entry.path);
             });
           }};
 }
@@ -172,7 +221,17 @@ Invariant s28_bounded_work() {
     std::map<std::string, std::deque<Monotonic>> lately;  // by actor
   };
   auto state = std::make_shared<State>();
-  return {"S28", "an operator keeps to its rate, and writes nothing where nothing happens",
+  const auto rests = [](const Ending& ending, Truth& truth, Findings& findings) {
+    if (!ending.settled) return;
+    findings.evaluated("S28");
+    const auto& entries = truth.world().audit().entries;
+    for (auto i = ending.rests_since; i < entries.size(); ++i)
+      if (entries[i].effect != 0 && succeeded(entries[i]))
+        findings.broken("S28", fmt::format("{}: {} {} in a cluster in which nothing happens",
+                                           entries[i].actor, entries[i].method, entries[i].path));
+  };
+  return {"S28",
+          "an operator keeps to its rate, and writes nothing where nothing happens",
           [state](Truth& truth, Findings& findings) {
             const auto& entries = truth.world().audit().entries;
             for (; state->next < entries.size(); ++state->next) {
@@ -185,7 +244,9 @@ Invariant s28_bounded_work() {
                 findings.broken("S28", fmt::format("{} sent {} requests within a second",
                                                    entry.actor, lately.size()));
             }
-          }};
+          },
+          {},
+          rests};
 }
 
 Invariant s29_frozen_on_doubt() {
@@ -209,6 +270,18 @@ Invariant s29_frozen_on_doubt() {
                                                    now->voters_up(), now->voters()));
             });
           }};
+}
+
+Invariant s29_left_alone(const std::string& cluster, std::size_t members) {
+  auto out = s29_frozen_on_doubt();
+  out.asked = [=](Truth& truth, Findings& findings) {
+    findings.evaluated("S29");
+    const auto pods = truth.world().pods_of(cluster).size();
+    if (pods != members)
+      findings.broken("S29", fmt::format("{} has {} members by now, of {} whose data are in doubt",
+                                         cluster, pods, members));
+  };
+  return out;
 }
 
 Invariant s32_no_resurrection() {

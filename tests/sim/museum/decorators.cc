@@ -282,6 +282,71 @@ class TwoAtOnce final : public MeddlingEtcd {
   }
 };
 
+// Takes an addition without an answer for one that failed, and tries again without a look.
+class Insister final : public ForwardingEtcd {
+ public:
+  Insister(rt::Runtime here, etcd::Api& inner, etcdsim::SimEtcd&)
+      : ForwardingEtcd(inner), here_(here) {}
+  Task<Result<etcd::AddedMember>> add_learner(etcd::Target target, std::vector<std::string> urls,
+                                              rt::Deadline deadline) override {
+    auto answer = co_await inner_.add_learner(target, urls, deadline);
+    if (answer || answer.error() != Code::kUnknownOutcome) co_return answer;
+    co_return co_await inner_.add_learner(target, urls, here_.in(10s));
+  }
+
+ private:
+  rt::Runtime here_;
+};
+
+// Thinks for a while before it adds a member, and does it then, whatever has become of its lease.
+class Ponderer final : public ForwardingEtcd {
+ public:
+  Ponderer(rt::Runtime here, etcd::Api& inner, etcdsim::SimEtcd&)
+      : ForwardingEtcd(inner), here_(here) {}
+  Task<Result<etcd::AddedMember>> add_learner(etcd::Target target, std::vector<std::string> urls,
+                                              rt::Deadline) override {
+    auto thought = co_await here_.clock->sleep_until(here_.clock->now() + 8s);
+    static_cast<void>(thought);
+    co_return co_await inner_.add_learner(target, urls, here_.in(10s));
+  }
+
+ private:
+  rt::Runtime here_;
+};
+
+// Asks each endpoint for its members once, and knows them from then on.
+class Chronicler final : public ForwardingEtcd {
+ public:
+  Chronicler(rt::Runtime, etcd::Api& inner, etcdsim::SimEtcd&) : ForwardingEtcd(inner) {}
+  Task<Result<etcd::MemberList>> member_list(etcd::Target target, rt::Deadline deadline) override {
+    const auto endpoint = target.endpoint;
+    if (auto known = known_.find(endpoint); known != known_.end()) co_return known->second;
+    auto answer = co_await inner_.member_list(std::move(target), deadline);
+    if (answer) known_.emplace(endpoint, *answer);
+    co_return answer;
+  }
+
+ private:
+  std::map<std::string, etcd::MemberList> known_;
+};
+
+// Hears of no alarm, and of no difference between members.
+class Deaf final : public ForwardingEtcd {
+ public:
+  Deaf(rt::Runtime, etcd::Api& inner, etcdsim::SimEtcd&) : ForwardingEtcd(inner) {}
+  Task<Result<etcd::Status>> status(etcd::Target target, rt::Deadline deadline) override {
+    auto answer = co_await inner_.status(std::move(target), deadline);
+    if (answer) answer->errors.clear();
+    co_return answer;
+  }
+  Task<Result<etcd::HashKv>> hash_kv(etcd::Target target, Revision revision,
+                                     rt::Deadline deadline) override {
+    auto answer = co_await inner_.hash_kv(std::move(target), revision, deadline);
+    if (answer) answer->hash = 0;
+    co_return answer;
+  }
+};
+
 template <class Etcd>
 Apply asks_through() {
   return [](WorldOptions& options) {
@@ -354,6 +419,10 @@ std::string name_in(const json::Value& body) {
 Apply adds_a_voter() { return asks_through<VoterAdder>(); }
 Apply removes_who_answers() { return asks_through<Remover>(); }
 Apply adds_two_at_once() { return asks_through<TwoAtOnce>(); }
+Apply adds_again_without_an_answer() { return asks_through<Insister>(); }
+Apply thinks_before_it_adds() { return asks_through<Ponderer>(); }
+Apply hears_no_doubt() { return asks_through<Deaf>(); }
+Apply remembers_members() { return asks_through<Chronicler>(); }
 Apply ignores_its_lease() { return talks_through<Dawdler>(); }
 Apply says_it_again() {
   return [](WorldOptions& options) {

@@ -42,6 +42,14 @@ void set(json::Value& body, std::string_view pointer, json::Value content);
 [[nodiscard]] Apply removes_who_answers();
 [[nodiscard]] Apply adds_two_at_once();
 
+[[nodiscard]] Apply adds_again_without_an_answer();
+// And adds it then, whatever has become of its lease.
+[[nodiscard]] Apply thinks_before_it_adds();
+// No alarm, and no difference between members.
+[[nodiscard]] Apply hears_no_doubt();
+// As each endpoint told them first.
+[[nodiscard]] Apply remembers_members();
+
 [[nodiscard]] Apply ignores_its_lease();
 [[nodiscard]] Apply takes_lost_replies_for_failures();
 // The last patch of a Pod, whenever a member was asked for its status.

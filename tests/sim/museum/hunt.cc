@@ -9,7 +9,6 @@ namespace quorate::sim {
 namespace {
 
 constexpr int kMinimisingRuns = 30;
-constexpr std::size_t kFewFaults = 5;  // a plan of so many is small enough to be read
 constexpr auto kMoment = std::chrono::seconds(10);
 
 const Violation* find_kill(const Mutant& mutant, const Outcome& outcome) {
@@ -32,7 +31,8 @@ class Hunt {
   Hunted finish(int most_seeds) {
     if (!search(most_seeds)) return std::move(out_);
     auto& smallest = out_.smallest;
-    if (size(smallest) > kFewFaults) smallest = minimise(smallest, out_.killed.by, kMinimisingRuns);
+    if (size(smallest) > Killed::kFewFaults)
+      smallest = minimise(smallest, out_.killed.by, kMinimisingRuns);
     out_.killed.faults = size(smallest);
     out_.survivor = run(make_sound(smallest));
     return std::move(out_);

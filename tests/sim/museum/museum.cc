@@ -107,6 +107,17 @@ std::vector<Mutant> of_formation() {
 
 // ---- Members ----
 
+// One plan for each side effect of these numbers.
+std::vector<Plan> at_each_effect(FaultKind kind, std::uint64_t first, std::uint64_t last) {
+  std::vector<Plan> out;
+  for (auto effect = first; effect <= last; ++effect) {
+    auto one = fault(kind, 0s);
+    one.effect = effect;
+    out.push_back({{one}});
+  }
+  return out;
+}
+
 std::vector<Mutant> of_members() {
   const Plan one_down{{fault(FaultKind::kPowerOff, 60s, 1, 200s)}};
   const Plan relabelled{{fault(FaultKind::kDropServing, 60s)}};
@@ -136,6 +147,40 @@ std::vector<Mutant> of_members() {
        {kNothing},
        adds_two_at_once(),
        150s},
+      {"asks-again",
+       "takes an addition whose answer was lost for one that failed, and adds again",
+       {"S5"},
+       "grow",
+       at_each_effect(FaultKind::kLoseReply, 20, 50),
+       adds_again_without_an_answer(),
+       90s},
+      {"remembers-members",
+       "removes members by a list that it read long ago",
+       {"S13"},
+       "shrink",
+       {kNothing},
+       remembers_members(),
+       200s},
+      {"ponders",
+       "adds a member although its lease may be over",
+       {"S14"},
+       "grow",
+       {Plan{{fault(FaultKind::kPause, 45s, 0, 70s)}},
+        Plan{{fault(FaultKind::kPause, 45s, 1, 70s)}}},
+       thinks_before_it_adds(),
+       150s},
+      {"ignores-alarms",
+       "goes on although an alarm says that data is corrupt",
+       {"S29", "L7"},
+       "corrupt",
+       {kNothing},
+       hears_no_doubt()},
+      {"ignores-differences",
+       "goes on although the data of members differ",
+       {"S29", "L7"},
+       "diverged",
+       {kNothing},
+       hears_no_doubt()},
       {"deletes-first",
        "deletes the Pod that holds the data of a member that is listed",
        {"S8"},

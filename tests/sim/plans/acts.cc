@@ -69,23 +69,25 @@ Act befall_follower(Duration at, FaultKind kind, Duration duration) {
 
 const std::vector<FaultKind>& faults_of_operators() {
   static const std::vector<FaultKind> kAll{
-      FaultKind::kCrash,        FaultKind::kPause,           FaultKind::kWallJump,
-      FaultKind::kHandOver,     FaultKind::kLoseRequest,     FaultKind::kLoseReply,
-      FaultKind::kRefuseWrites, FaultKind::kForbidCreates,   FaultKind::kThrottle,
-      FaultKind::kDelayCalls,   FaultKind::kOutage,          FaultKind::kFreezeWatches,
-      FaultKind::kHalfOpen,     FaultKind::kForgetHistory,   FaultKind::kDuplicateEvents,
-      FaultKind::kCutFromEtcd,  FaultKind::kLoseEtcdReplies, FaultKind::kWipeStatus,
-      FaultKind::kRewindStatus, FaultKind::kDropServing,     FaultKind::kDeleteLease};
+      FaultKind::kCrash,           FaultKind::kPause,           FaultKind::kWallJump,
+      FaultKind::kHandOver,        FaultKind::kLoseRequest,     FaultKind::kLoseReply,
+      FaultKind::kRefuseWrites,    FaultKind::kForbidCreates,   FaultKind::kForbidWrites,
+      FaultKind::kRefuseReads,     FaultKind::kThrottle,        FaultKind::kDelayCalls,
+      FaultKind::kOutage,          FaultKind::kFreezeWatches,   FaultKind::kHalfOpen,
+      FaultKind::kForgetHistory,   FaultKind::kDuplicateEvents, FaultKind::kCutFromEtcd,
+      FaultKind::kLoseEtcdReplies, FaultKind::kWipeStatus,      FaultKind::kRewindStatus,
+      FaultKind::kDropServing,     FaultKind::kDeleteLease};
   return kAll;
 }
 
 std::vector<FaultKind> faults_that_heal() {
   auto out = faults_of_operators();
   for (auto kind :
-       {FaultKind::kCutMember, FaultKind::kCutOneWay, FaultKind::kSlowNetwork,
-        FaultKind::kBreakNames, FaultKind::kKill, FaultKind::kStop, FaultKind::kFullDisk,
-        FaultKind::kStallDisk, FaultKind::kPowerOff, FaultKind::kReboot, FaultKind::kCutNode,
-        FaultKind::kDeletePod, FaultKind::kEvictPod, FaultKind::kDeleteRecord})
+       {FaultKind::kCutMember, FaultKind::kCutOneWay, FaultKind::kCutPair, FaultKind::kLossy,
+        FaultKind::kSlowNetwork, FaultKind::kBreakNames, FaultKind::kKill, FaultKind::kStop,
+        FaultKind::kFullDisk, FaultKind::kReadOnly, FaultKind::kStallDisk, FaultKind::kPowerOff,
+        FaultKind::kReboot, FaultKind::kCutNode, FaultKind::kDeletePod, FaultKind::kEvictPod,
+        FaultKind::kDeleteRecord})
     out.push_back(kind);
   return out;
 }

@@ -44,7 +44,7 @@ Plan draw_plan(const Scenario& scenario, std::uint64_t seed, Duration length) {
   for (std::uint64_t i = 0; i < count; ++i) {
     Fault fault;
     fault.kind = dice.pick(scenario.faults);
-    fault.target = static_cast<int>(dice.below(5));
+    fault.target = static_cast<int>(dice.below(8));
     fault.at = draw_time(dice, length);
     fault.duration = draw_duration(dice);
     fault.count = 1 + static_cast<int>(dice.below(4));
@@ -101,6 +101,12 @@ std::vector<Plan> stale_plans(const Outcome& reference) {
   return out;
 }
 
+std::vector<Plan> every(std::size_t n, std::vector<Plan> plans) {
+  std::vector<Plan> out;
+  for (std::size_t i = 0; i < plans.size(); i += n) out.push_back(std::move(plans[i]));
+  return out;
+}
+
 std::vector<Plan> delete_plans(const Outcome& reference) {
   std::vector<Plan> out;
   for (std::uint64_t effect = 1; effect <= reference.effects.size(); ++effect) {
@@ -110,16 +116,24 @@ std::vector<Plan> delete_plans(const Outcome& reference) {
   return out;
 }
 
+namespace {
+
+// Whether one of the paths names the object, and the other the same or a part of it: c-0,
+// c-0/status.
+bool same_object(std::string_view one, std::string_view other) {
+  if (one.size() > other.size()) std::swap(one, other);
+  return other.starts_with(one) && (other.size() == one.size() || other[one.size()] == '/');
+}
+
+}  // namespace
+
 std::vector<Plan> unobserved_plans(const Outcome& reference) {
   std::vector<Plan> out;
   const auto& effects = reference.effects;
   for (std::size_t first = 0; first < effects.size(); ++first)
     for (auto second = first + 1; second < effects.size(); ++second) {
-      // A creation names the collection, what comes after it the object.
-      const bool same = effects[second].path == effects[first].path ||
-                        effects[second].path.starts_with(effects[first].path + "/");
       const auto hidden = effects[second].at - effects[first].at - 1ms;
-      if (!same || hidden <= 0ms) continue;
+      if (!same_object(effects[first].path, effects[second].path) || hidden <= 0ms) continue;
       out.push_back({{for_everybody(
           at_effect(FaultKind::kFreezeWatches, first + 1, Moment::kBefore, hidden))}});
       break;

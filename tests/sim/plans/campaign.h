@@ -25,6 +25,9 @@ namespace quorate::sim {
 // goes on, or dies and another one begins; or all streams are half-open; or the leader stands still
 // and goes on as if nothing had been.
 [[nodiscard]] std::vector<Plan> stale_plans(const Outcome& reference);
+// Every n-th of them, for runs that have little time: n should divide none of the numbers of plans
+// that an effect has, so that all moments have their turn.
+[[nodiscard]] std::vector<Plan> every(std::size_t n, std::vector<Plan> plans);
 // The user deletes the cluster at every side effect, and at every one deletes it and declares it
 // again.
 [[nodiscard]] std::vector<Plan> delete_plans(const Outcome& reference);

@@ -49,10 +49,35 @@ TEST(Plans, CrashAtEveryMomentOfEveryEffect) {
 
 TEST(Plans, HideAnEffectUntilTheNextOnTheSameObject) {
   const auto plans = unobserved_plans(outcome_of(
-      {{"o", "POST", "/pods", 1s}, {"o", "PUT", "/x", 2s}, {"o", "PATCH", "/pods/c-0", 4s}}));
+      {{"o", "POST", "/pods/c-0", 1s}, {"o", "PUT", "/x", 2s}, {"o", "PATCH", "/pods/c-0", 4s}}));
   ASSERT_EQ(plans.size(), 1U);
   EXPECT_EQ(plans[0].faults.front().effect, 1U);
   EXPECT_EQ(plans[0].faults.front().duration, 3s - 1ms);
+}
+
+TEST(Plans, EveryFewthStillHasEveryMoment) {
+  std::vector<Fate::Effect> effects(60, {"o", "PUT", "/x", 1s});
+  const auto all = crash_plans(outcome_of(std::move(effects)));
+  const auto some = every(7, all);
+  EXPECT_EQ(some.size(), (all.size() + 6) / 7);
+  std::set<std::pair<FaultKind, Moment>> kinds;
+  for (const auto& plan : some)
+    kinds.insert({plan.faults.front().kind, plan.faults.front().moment});
+  EXPECT_EQ(kinds.size(), 5U);
+}
+
+TEST(Plans, HideNoEffectUntilOneOnAnotherObject) {
+  EXPECT_TRUE(unobserved_plans(outcome_of({{"o", "POST", "/pods/c-1", 1s},
+                                           {"o", "POST", "/pods/c-2", 2s},
+                                           {"o", "PATCH", "/pods/c-10", 4s}}))
+                  .empty());
+}
+
+TEST(Plans, TakeTheStatusForAPartOfItsObject) {
+  EXPECT_EQ(
+      unobserved_plans(outcome_of({{"o", "PUT", "/x/c/status", 1s}, {"o", "PUT", "/x/c", 2s}}))
+          .size(),
+      1U);
 }
 
 TEST(Edits, TouchEveryPropertyOfTheResource) {

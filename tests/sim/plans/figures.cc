@@ -58,8 +58,8 @@ void Figures::add_mutant(const std::string& name, Killed killed) {
 bool Figures::complete() const {
   for (const auto& [kind, done] : plans_)
     if (done.enumerated != done.executed) return false;
-  return std::none_of(mutants_.begin(), mutants_.end(),
-                      [](const auto& entry) { return entry.second.by.empty(); });
+  return std::all_of(mutants_.begin(), mutants_.end(),
+                     [](const auto& entry) { return entry.second.is_told(); });
 }
 
 // Of the faults that the scenarios which ran can draw, those that were injected.
@@ -97,9 +97,10 @@ std::string Figures::mutants() const {
   std::vector<int> runs;
   for (const auto& [name, killed] : mutants_) {
     if (!killed.by.empty()) runs.push_back(killed.runs);
-    out += fmt::format("  {:<20} {:<24} run {:>2}, {:>8} steps, {} faults\n", name,
+    out += fmt::format("  {:<20} {:<24} run {:>2}, {:>8} steps, {} faults{}\n", name,
                        killed.by.empty() ? "LIVES" : "killed by " + killed.by, killed.runs,
-                       killed.steps, killed.faults);
+                       killed.steps, killed.faults,
+                       killed.faults > Killed::kFewFaults ? ": TOO MANY" : "");
   }
   std::sort(runs.begin(), runs.end());
   return fmt::format("{} of {}, in {} runs (median)\n{}", runs.size(), mutants_.size(),

@@ -18,6 +18,10 @@ struct Killed {
   int runs = 0;    // until it was killed
   std::uint64_t steps = 0;
   std::size_t faults = 0;  // and edits, of the minimised trial
+
+  // A plan of so many is small enough to be read.
+  static constexpr std::size_t kFewFaults = 5;
+  [[nodiscard]] bool is_told() const { return !by.empty() && faults <= kFewFaults; }
 };
 
 // What a whole session of runs amounts to.
@@ -33,7 +37,8 @@ class Figures {
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
   [[nodiscard]] std::uint64_t violations() const { return violations_; }
   [[nodiscard]] std::uint64_t mismatches() const { return mismatches_; }
-  // Everything that was enumerated was executed, and every mutant is dead.
+  // Everything that was enumerated was executed, and every mutant is dead, by a plan that can be
+  // read.
   [[nodiscard]] bool complete() const;
 
  private:

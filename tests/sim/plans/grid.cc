@@ -85,6 +85,36 @@ Reached did(std::string operation) {
   };
 }
 
+// It asked for one of these, and later for another.
+Reached did_then(std::string first, std::string then) {
+  return [=](const Trial&, const Outcome& outcome) {
+    const auto is = [](const std::string& operation) {
+      return [&operation](const auto& effect) { return effect.method == operation; };
+    };
+    const auto& effects = outcome.effects;
+    const auto begun = std::find_if(effects.begin(), effects.end(), is(first));
+    return std::any_of(begun, effects.end(), is(then));
+  };
+}
+
+// The invariant was asked for, and held.
+Reached held(std::string id) {
+  return [=](const Trial&, const Outcome& outcome) {
+    return outcome.evaluations.contains(id) && !outcome.violates(id);
+  };
+}
+
+// What had clients was to go to a version that is this many minors above: between the two.
+Reached moved(int least, int most) {
+  return [=](const Trial&, const Outcome& outcome) {
+    return std::any_of(outcome.versions.begin(), outcome.versions.end(), [&](const auto& move) {
+      const auto from = etcdsim::Version::parse(move.first);
+      const auto to = etcdsim::Version::parse(move.second);
+      return from && to && to->minor - from->minor >= least && to->minor - from->minor <= most;
+    });
+  };
+}
+
 Reached edited(std::string property) {
   return [=](const Trial&, const Outcome& outcome) {
     for (const auto* edits : {&outcome.edits, &outcome.refused})
@@ -136,7 +166,10 @@ std::vector<Cell> bootstrap() {
       {"B11", "the image does not exist", in_story({"edits"})},
       {"B12", "a quota refuses one create", during({K::kForbidCreates}, {A::kForming})},
       {"B13", "leadership moves during formation", during(kLosesLeader, {A::kForming})},
-      {"B14", "readiness needs a quorum, peers resolve before it", in_story({"form", "operators"})},
+      {"B14", "readiness needs a quorum, peers resolve before it",
+       all_of({during({K::kStop, K::kStallDisk, K::kCutMember, K::kCutPair, K::kPowerOff},
+                      {A::kForming}, 3s),
+               held("S18")})},
       {"B15", "a required status field is missing"},
   };
 }
@@ -147,7 +180,8 @@ std::vector<Cell> scale_up() {
       {"U02", "MemberAdd's reply is lost",
        any_of({at({K::kLoseReply}, "add learner"), during({K::kLoseEtcdReplies}, {A::kGrowing})})},
       {"U03", "MemberAdd is tried again", at({K::kLoseRequest, K::kLoseReply}, "add learner")},
-      {"U04", "the membership changes while a learner boots", in_story({"resize", "heal"})},
+      {"U04", "the membership changes while a learner boots",
+       all_of({while_doing("edits c", {A::kGrowing}), did_then("add learner", "remove member")})},
       {"U05", "crash between the addition and the Pod", during({K::kCrash}, {A::kGrowing})},
       {"U06", "a learner on a slow link or disk",
        during({K::kSlowNetwork, K::kStallDisk}, {A::kGrowing})},
@@ -163,7 +197,7 @@ std::vector<Cell> scale_up() {
       {"U15", "TLS is switched on in the same edit"},
       {"U16", "a new Pod finds no node, then the user reverts"},
       {"U17", "MemberUpdate of a learner"},
-      {"U18", "names are never used again", in_story({"resize", "heal", "sizes"})},
+      {"U18", "names are never used again", did_then("remove member", "add learner")},
   };
 }
 
@@ -175,7 +209,8 @@ std::vector<Cell> scale_down() {
       {"D04", "two removals decided on one view",
        all_of({in_story({"shrink", "plunge"}), during(kStale, {A::kShrinking})})},
       {"D05", "the victim leads", did("move leader")},
-      {"D06", "later growth finds the old volume", in_story({"resize"})},
+      {"D06", "later growth finds the old volume",
+       all_of({did_then("remove member", "add learner"), held("S9")})},
       {"D07", "growth while an old claim is still going"},
       {"D08", "a Pod is gone and nothing shrinks", during({K::kDeletePod}, {A::kSteady})},
       {"D09", "no member can be asked", during({K::kCutFromEtcd}, {A::kShrinking})},
@@ -195,14 +230,15 @@ std::vector<Cell> heal() {
       {"R01", "a Pod is deleted", during({K::kDeletePod}, {A::kSteady})},
       {"R02", "a volume is lost", during({K::kLoseVolume})},
       {"R03", "a directory is emptied", during({K::kWipe, K::kWipeAndKill}, {A::kSteady})},
-      {"R04", "a log is damaged", during({K::kCorruptLog})},
-      {"R05", "the logs of a majority are damaged", twice({K::kCorruptLog})},
+      {"R04", "a log or a database is damaged", during({K::kCorruptLog, K::kCorruptDatabase})},
+      {"R05", "the logs of a majority are damaged", twice({K::kCorruptLog, K::kCorruptDatabase})},
       {"R06", "a member is killed again and again", twice({K::kKill})},
       {"R07", "unready for long", during({K::kStop, K::kCutMember}, {}, 30s)},
       {"R08", "one endpoint hangs", during({K::kStop}, {A::kSteady})},
       {"R09", "a partitioned member answers", during({K::kCutMember}, {A::kSteady})},
-      {"R10", "a CORRUPT alarm"},
-      {"R11", "hashes differ without an alarm"},
+      {"R10", "a CORRUPT alarm", all_of({during({K::kRaiseCorrupt}), held("L7"), held("S29")})},
+      {"R11", "hashes differ without an alarm",
+       all_of({during({K::kTamper}), held("L7"), held("S29")})},
       {"R12", "a node is lost, its Pod never ends",
        any_of({during({K::kLoseNode}), during({K::kPowerOff, K::kCutNode}, {}, 70s)})},
       {"R13", "addresses change", during({K::kReboot})},
@@ -213,7 +249,7 @@ std::vector<Cell> heal() {
       {"R18", "a removed member's process runs on",
        during({K::kCutNode, K::kStop, K::kPowerOff}, {A::kShrinking})},
       {"R19", "a crash loop beside a stale view",
-       all_of({during({K::kCorruptLog}), during(kStale)})},
+       all_of({during({K::kCorruptLog, K::kCorruptDatabase}), during(kStale)})},
   };
 }
 
@@ -225,9 +261,9 @@ std::vector<Cell> roll() {
       {"V03", "the first upgraded member crashes",
        all_of({in_story({"roll", "overhaul"}), during({K::kKill}, {A::kRolling})})},
       {"V04", "a stuck roll is reverted", while_doing("goes back to 3.6.15", {A::kRolling})},
-      {"V05", "a minor is skipped", edited("version")},
+      {"V05", "a minor is skipped", moved(2, 99)},
       {"V06", "a patch floor"},
-      {"V07", "a downgrade is refused", edited("version")},
+      {"V07", "a downgrade is refused", all_of({moved(-99, -1), held("S16")})},
       {"V08", "followers first, leader last", all_of({in_story({"roll"}), did("move leader")})},
       {"V09", "the next restart waits for the last",
        during({K::kStop, K::kStallDisk, K::kSlowNetwork, K::kCutMember}, {A::kRolling})},
@@ -258,7 +294,7 @@ std::vector<Cell> deletion() {
       {"G06", "orphaned, then declared again"},
       {"G07", "deleted while it forms or changes",
        during({K::kDeleteCluster}, {A::kForming, A::kGrowing, A::kShrinking})},
-      {"G08", "owners stay in their namespace", in_story({"two"})},
+      {"G08", "owners stay in their namespace", all_of({in_story({"two"}), held("S27")})},
       {"G09", "volumes were kept, the name is declared again",
        any_of({in_story({"recreate"}), during({K::kRecreateCluster})})},
       {"G10", "a finalizer is removed by hand"},
@@ -273,7 +309,7 @@ std::vector<Cell> api() {
       {"P04", "half-open streams", during({K::kHalfOpen})},
       {"P05", "a version that the server does not have yet"},
       {"P06", "429, 500, refused connections",
-       during({K::kThrottle, K::kRefuseWrites, K::kOutage})},
+       during({K::kThrottle, K::kRefuseWrites, K::kRefuseReads, K::kOutage})},
       {"P07", "carried out, reply lost", during({K::kLoseReply})},
       {"P08", "a start before the caches are there",
        all_of({during({K::kCrash, K::kHandOver}), during({K::kDelayCalls, K::kOutage})})},
@@ -281,7 +317,7 @@ std::vector<Cell> api() {
       {"P10", "status is wiped or rewound", during({K::kWipeStatus, K::kRewindStatus})},
       {"P11", "a webhook is down"},
       {"P12", "a webhook matches status"},
-      {"P13", "one verb is forbidden", during({K::kForbidCreates})},
+      {"P13", "one verb is forbidden", during({K::kForbidWrites})},
       {"P14", "others edit children", during({K::kDropServing})},
       {"P15", "ten idle minutes",
        [](const Trial&, const Outcome& outcome) { return outcome.quiet; }},
@@ -307,8 +343,9 @@ std::vector<Cell> process() {
       {"O02", "stopped for longer than its lease", during({K::kPause}, {}, 30s)},
       {"O03", "its clock jumps", during({K::kWallJump})},
       {"O04", "the Lease is deleted", during({K::kDeleteLease})},
-      {"O05", "others cannot be reached", in_story({"neighbour"})},
-      {"O06", "a poisonous declaration", in_story({"neighbour"})},
+      {"O05", "others cannot be reached",
+       all_of({in_story({"two"}), during({K::kCutMember, K::kStop, K::kCutNode}, {}, 30s)})},
+      {"O06", "a poisonous declaration", all_of({held("L12"), held("L7")})},
       {"O07", "no API for minutes", during({K::kOutage}, {}, 120s)},
       {"O08", "old and new operators overlap", during({K::kHandOver})},
       {"O09", "out of memory or files"},
@@ -318,11 +355,13 @@ std::vector<Cell> process() {
 
 std::vector<Cell> platform() {
   return {
-      {"N01", "partitions among members", during({K::kCutMember, K::kCutOneWay, K::kCutNode})},
+      {"N01", "partitions among members",
+       during({K::kCutMember, K::kCutOneWay, K::kCutPair, K::kCutNode})},
       {"N02", "cut from etcd, or from the API, alone", during({K::kCutFromEtcd, K::kOutage})},
       {"N03", "one port open, the other shut"},
       {"N04", "200 ms", during({K::kSlowNetwork})},
-      {"N05", "disks stall or are full", during({K::kStallDisk, K::kFullDisk})},
+      {"N05", "disks stall, are full or take no writes",
+       during({K::kStallDisk, K::kFullDisk, K::kReadOnly})},
       {"N06", "two evictions", twice({K::kEvictPod})},
       {"N07", "members share a node that dies",
        all_of({in_story({"five", "sleep-five", "lost-two", "sizes"}), during({K::kPowerOff})})},

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "api/names.h"
 #include "apiserver/registry.h"
 #include "base/check.h"
-#include "base/launch_contract.h"
 #include "tests/sim/invariants/requests.h"
 #include "tests/sim/plans/story.h"
 
@@ -19,7 +19,6 @@ using namespace std::chrono_literals;
 // lost lease, a minute.
 constexpr auto kConverge = 12min;
 constexpr auto kStay = 2min;
-constexpr auto kClientPatience = 15s;
 
 Counts count_writes(const Audit& audit) {
   Counts out;
@@ -117,19 +116,17 @@ class Run {
     world_.fate().calm_down();
     const auto calm_since = world_.elapsed();
     say("calm", "nothing goes wrong from here on");
-    const bool settled =
+    auto ending = make_ending();
+    ending.settled =
         world_.run_until([this] { return is_over() || settles(); }, kConverge + setback());
     if (is_over()) return;
     outcome_.converged_after = world_.elapsed() - calm_since;
-    if (settled)
-      stay();
-    else
-      explain_wait();
+    if (ending.settled) stay(ending);
     if (is_over()) return;
-    for (const auto& name : trial_.scenario->hopeless)
-      if (!world_.converged(name)) must_say_why(name);  // else nothing that was known of is lost
+    find_stuck(ending);
     checker_->at_calm();
-    compare_counts();
+    ending.counts = count_writes(world_.audit());
+    checker_->at_end(ending);
   }
 
   void say(std::string_view who, std::string_view what) {
@@ -159,14 +156,14 @@ class Run {
         outcome_.deeds.emplace_back(act.says, declared.empty()
                                                   ? Activity::kNothing
                                                   : activity_of(world_, declared.front()));
-        act.what(world_);
+        noting_version([&] { act.what(world_); });
       });
     for (const auto& edit : trial_.edits)
       agenda.emplace(edit.at, [this, &edit] { carry_out(edit); });
     for (const auto& expected : scenario.expects)
       agenda.emplace(expected.at, [this, &expected] {
-        checker_->findings().evaluated(expected.id);
-        if (!expected.holds(world_)) checker_->findings().broken(expected.id, expected.says);
+        checker_->truth().look();
+        expected.invariant.asked(checker_->truth(), checker_->findings());
       });
     const auto length = trial_.length.value_or(scenario.length);
     for (const auto& [at, what] : agenda) {
@@ -182,8 +179,25 @@ class Run {
     }
   }
 
+  // What the user does, and whether that is to declare another version of what has clients.
+  void noting_version(const std::function<void()>& what) {
+    const auto declared = world_.declared();
+    const auto before = declared.empty() ? std::string() : version_of(declared.front());
+    what();
+    if (before.empty() || !world_.was_served(declared.front())) return;
+    const auto after = version_of(declared.front());
+    if (!after.empty() && after != before) outcome_.versions.emplace_back(before, after);
+  }
+  std::string version_of(const std::string& cluster) {
+    const auto object = world_.cluster(cluster);
+    return object ? std::string(json::text_or(*object, "/spec/version", api::kDefaultEtcdVersion))
+                  : std::string();
+  }
+
   void carry_out(const Edit& edit) {
-    const auto accepted = world_.declare(trial_.scenario->clusters.front(), edit.spec);
+    Result<void> accepted;
+    noting_version(
+        [&] { accepted = world_.declare(trial_.scenario->clusters.front(), edit.spec); });
     say("user", fmt::format("{} {}: {}", edit.property, edit.how,
                             accepted ? "accepted" : accepted.error().text()));
     ++(accepted ? outcome_.edits : outcome_.refused)[edit.property + " " + edit.how];
@@ -227,115 +241,51 @@ class Run {
     const bool deleted = world_.fate().injected().contains(FaultKind::kDeleteCluster);
     return deleted && !world_.cluster(name) ? world_.is_gone(name) : world_.converged(name);
   }
-  bool is_served(const std::string& name) {
-    const auto object = world_.cluster(name);
-    return object && json::integer_at(*object, "/spec/replicas").value_or(1) > 0;
-  }
 
-  // Once it is as declared it stays so, nothing more is written, and clients
-  // are served.
-  void stay() {
-    say("calm", "it is as declared");
-    await_leader();
-    pass(10s);  // the last reports
-    const auto before = world_.audit().entries.size();
-    pass(kStay);
-    if (is_over()) return;
-    auto& findings = checker_->findings();
-    findings.evaluated("L1");
-    if (trial_.scenario->heals) findings.evaluated("L5");
-    if (!trial_.edits.empty()) findings.evaluated("L2");
-    if (!trial_.scenario->gone.empty()) findings.evaluated("L8");
-    if (!settles()) findings.broken("L1", "it was as declared, and is not any more");
-    findings.evaluated("S28");
-    outcome_.quiet = true;
-    for (auto i = before; i < world_.audit().entries.size(); ++i) {
-      const auto& entry = world_.audit().entries[i];
-      if (entry.effect != 0 && succeeded(entry))
-        findings.broken("S28", fmt::format("{}: {} {} in a cluster in which nothing happens",
-                                           entry.actor, entry.method, entry.path));
-    }
-    findings.evaluated("L13");
-    if (std::none_of(world_.replicas().begin(), world_.replicas().end(),
-                     [](const auto& replica) { return replica->leading(); }))
-      findings.broken("L13", "no operator leads");
-    const auto& clusters = trial_.scenario->clusters;
-    if (!std::any_of(clusters.begin(), clusters.end(),
-                     [this](const auto& name) { return is_served(name); }))
-      return;
-    findings.evaluated("L4");
-    for (auto& client : world_.clients())
-      if (!client->last_success() || world_.now() - *client->last_success() > kClientPatience)
-        findings.broken("L4", "a client is not served");
-  }
-
-  // It is not as declared. Where data was destroyed that is right, if status
-  // says why.
-  void explain_wait() {
-    auto& findings = checker_->findings();
-    if (!destroys(*trial_.scenario, trial_.plan)) {
-      const char* id = !trial_.scenario->gone.empty() ? "L8"
-                       : trial_.scenario->heals       ? "L5"
-                       : trial_.edits.empty()         ? "L1"
-                                                      : "L2";
-      findings.evaluated(id);
-      findings.broken(id, "it is not as declared, long after all is calm");
-    }
-    for (const auto& name : trial_.scenario->clusters)
-      if (!is_as_wanted(name)) must_say_why(name);
-  }
-
-  void must_say_why(const std::string& name) {
-    auto& findings = checker_->findings();
-    findings.evaluated("L7");
-    const auto cluster = world_.cluster(name);
-    const auto* waiting = cluster ? json::find(*cluster, "/status/waiting") : nullptr;
-    if (!waiting || !waiting->is_array() || waiting->as_array().empty()) {
-      findings.broken("L7", fmt::format("{} makes no progress, and status does not say why", name));
-      return;
-    }
-    for (const auto& entry : waiting->as_array())
-      say("status",
-          fmt::format("{}: {} {}: {}", name, json::text_or(entry, "/verdict", ""),
-                      json::text_or(entry, "/reason", ""), json::text_or(entry, "/message", "")));
-    // What is lost is named.
-    const auto text = json::render(*waiting);
-    for (const auto& pod : lost_members(name)) {
-      findings.evaluated("L14");
-      if (text.find(pod) == std::string::npos)
-        findings.broken("L14", fmt::format("{} has lost its data, status does not say so", pod));
-    }
-  }
-
-  // Members of the cluster that the guard does not let start for want of data; not what is left in
-  // its ledger of those that were replaced.
-  std::set<std::string> lost_members(const std::string& cluster) {
-    std::set<std::string> out;
-    const auto& pods = *world_.api().registry().built_in().pods;
-    for (const auto& refusal : world_.ledger().refusals) {
-      const auto& pod = refusal.pod;
-      if (refusal.code == launch::kExitLost && pod.name.substr(0, pod.name.rfind('-')) == cluster &&
-          !world_.process_of(pod) && world_.api().storage().find(pods, pod))
-        out.insert(pod.name);
-    }
+  // Every story asks for one thing.
+  Ending make_ending() const {
+    const auto& scenario = *trial_.scenario;
+    Ending out;
+    out.asks = !scenario.gone.empty()  ? "L8"
+               : scenario.heals        ? "L5"
+               : !trial_.edits.empty() ? "L2"
+                                       : "L1";
+    out.clusters = scenario.clusters;
+    out.destroyed = destroys(scenario, trial_.plan);
+    if (only_operators(trial_.plan)) out.reference = trial_.reference;
     return out;
   }
 
-  void compare_counts() {
-    if (!trial_.reference || !only_operators(trial_.plan)) return;
-    auto& findings = checker_->findings();
-    findings.evaluated("L3");
-    const auto counts = count_writes(world_.audit());
-    for (const auto& [what, count] : counts) {
-      auto found = trial_.reference->find(what);
-      const auto expected = found == trial_.reference->end() ? 0 : found->second;
-      if (count > expected)
-        findings.broken("L3",
-                        fmt::format("{}: {} times, {} without faults", what, count, expected));
-    }
-    for (const auto& [what, expected] : *trial_.reference)
-      if (!counts.contains(what))
-        findings.broken("L3", fmt::format("{}: never, {} without faults", what, expected));
+  // Once it is as declared it stays so.
+  void stay(Ending& ending) {
+    say("calm", "it is as declared");
+    await_leader();
+    pass(10s);  // the last reports
+    ending.rests_since = world_.audit().entries.size();
+    pass(kStay);
+    ending.stayed = settles();
+    outcome_.quiet = true;
+  }
+
+  // Where data was destroyed it is right not to become as declared, if status says why.
+  void find_stuck(Ending& ending) {
+    if (!ending.settled)
+      for (const auto& name : trial_.scenario->clusters)
+        if (!is_as_wanted(name)) ending.stuck.push_back(name);
+    for (const auto& name : trial_.scenario->hopeless)
+      if (!world_.converged(name)) ending.stuck.push_back(name);  // else nothing known of is lost
+    for (const auto& name : ending.stuck) tell_waiting(name);
+  }
+
+  void tell_waiting(const std::string& name) {
+    const auto cluster = world_.cluster(name);
+    const auto waiting = cluster ? json::array_at(*cluster, "/status/waiting")
+                                 : Result<const json::Array*>(fail(Code::kNotFound, name));
+    if (!waiting) return;
+    for (const auto& entry : **waiting)
+      say("status",
+          fmt::format("{}: {} {}: {}", name, json::text_or(entry, "/verdict", ""),
+                      json::text_or(entry, "/reason", ""), json::text_or(entry, "/message", "")));
   }
 
   Outcome collect() {
@@ -377,6 +327,9 @@ bool destroys(const Scenario& scenario, const Plan& plan) {
       case FaultKind::kBlankDisk:
       case FaultKind::kLoseVolume:
       case FaultKind::kCorruptLog:
+      case FaultKind::kCorruptDatabase:
+      case FaultKind::kTamper:
+      case FaultKind::kRaiseCorrupt:
       case FaultKind::kRollBack:
       case FaultKind::kLoseNode:
         return true;

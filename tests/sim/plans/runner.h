@@ -15,9 +15,6 @@
 
 namespace quorate::sim {
 
-// How often operators created and deleted each object: `POST pods c-0` -> 1.
-using Counts = std::map<std::string, int>;
-
 // One run, completely told.
 struct Trial {
   const Scenario* scenario = nullptr;
@@ -53,6 +50,8 @@ struct Outcome {
   std::map<std::string, std::uint64_t> evaluations;
   std::map<std::string, std::uint64_t> edits;    // `replicas changed` -> how often accepted
   std::map<std::string, std::uint64_t> refused;  // likewise
+  // Versions from which and to which a cluster was declared to go that had clients already.
+  std::vector<std::pair<std::string, std::string>> versions;
 
   [[nodiscard]] const Violation* find_violation(std::string_view id) const;
   [[nodiscard]] bool violates(std::string_view id) const { return find_violation(id) != nullptr; }

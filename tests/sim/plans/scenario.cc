@@ -19,8 +19,8 @@ Scenario make_operators() {
 
 Scenario make_data() {
   auto out = form_as("data", "as form, and disks are emptied, exchanged and damaged");
-  for (auto kind :
-       {FaultKind::kWipe, FaultKind::kWipeAndKill, FaultKind::kBlankDisk, FaultKind::kCorruptLog})
+  for (auto kind : {FaultKind::kWipe, FaultKind::kWipeAndKill, FaultKind::kBlankDisk,
+                    FaultKind::kCorruptLog, FaultKind::kCorruptDatabase})
     out.faults.push_back(kind);
   return out;
 }
@@ -172,15 +172,8 @@ Scenario make_neighbour() {
   out.acts.insert(out.acts.begin(), std::move(bad));
   out.hopeless = {"bad"};
   out.faults = {FaultKind::kSlowNetwork, FaultKind::kDelayCalls, FaultKind::kDuplicateEvents};
-  out.expects = {{60s, "L12", "a cluster that cannot form holds another one up",
-                  [](World& world) { return world.converged("c"); }}};
+  out.expects = {{60s, l12_holds_nobody_up("c")}};
   return out;
-}
-
-bool clients_are_served(World& world) {
-  for (auto& client : world.clients())
-    if (!client->last_success() || world.now() - *client->last_success() > 20s) return false;
-  return true;
 }
 
 Scenario make_blackout() {
@@ -195,8 +188,7 @@ Scenario make_blackout() {
   out.acts.push_back({300s, "wakes the operators", [](World& world) {
                         for (auto& replica : world.replicas()) replica->resume();
                       }});
-  out.expects = {
-      {290s, "L6", "the members are back, and clients are not served", clients_are_served}};
+  out.expects = {{290s, l6_members_return_alone()}};
   out.faults = {FaultKind::kLoseRequest, FaultKind::kLoseReply, FaultKind::kRefuseWrites,
                 FaultKind::kThrottle, FaultKind::kDuplicateEvents};
   return out;

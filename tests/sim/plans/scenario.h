@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/sim/invariants/invariant.h"
 #include "tests/sim/world.h"
 
 namespace quorate::sim {
@@ -21,9 +22,7 @@ struct Act {
 // something allow no faults that could make it untrue.
 struct Expectation {
   Duration at{};
-  std::string id;  // of the invariant that it is a case of
-  std::string says;
-  std::function<bool(World&)> holds;
+  Invariant invariant;  // that is `asked` then
 };
 
 // A story without its misfortunes.

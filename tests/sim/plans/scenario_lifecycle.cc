@@ -134,6 +134,27 @@ Scenario make_lost_pods() {
   return out;
 }
 
+// ---- Data are in doubt ----
+
+// Three members whose data are in doubt are left as they are, whatever is wanted: nobody is added,
+// nobody goes, and status says why.
+Scenario make_doubt(std::string name, std::string says, FaultKind kind, const std::string& reason,
+                    Duration found_by) {
+  auto out = form_as(std::move(name), std::move(says));
+  const auto edited = found_by + 20s;
+  const auto looked_at = edited + 120s;
+  out.acts.push_back(befall(150s, kind, 1));
+  out.acts.push_back(edit(edited, "c", plain_spec(5)));
+  out.expects = {{looked_at, l7_says("c", reason)}, {looked_at, s29_left_alone("c", 3)}};
+  out.length = looked_at + 60s;
+  out.clusters = {};
+  out.hopeless = {"c"};
+  out.faults = {FaultKind::kLoseRequest, FaultKind::kLoseReply,       FaultKind::kRefuseWrites,
+                FaultKind::kRefuseReads, FaultKind::kThrottle,        FaultKind::kDelayCalls,
+                FaultKind::kHandOver,    FaultKind::kDuplicateEvents, FaultKind::kWipeStatus};
+  return out;
+}
+
 std::vector<Scenario> losses() {
   return {
       make_loss("lost-data", "one member loses its data, later another one",
@@ -154,6 +175,10 @@ std::vector<Scenario> losses() {
       make_lost_quorum(),
       make_lost_of_two(),
       make_lost_pods(),
+      make_doubt("corrupt", "an alarm says that a member's data is corrupt",
+                 FaultKind::kRaiseCorrupt, "CorruptAlarm", 190s),
+      make_doubt("diverged", "a member's data differs, and etcd does not notice",
+                 FaultKind::kTamper, "differs at revision", 80min),
       make_loss("restart", "all nodes are restarted at once, and again",
                 {befall(60s, FaultKind::kReboot, 0), befall(60s, FaultKind::kReboot, 1),
                  befall(60s, FaultKind::kReboot, 2), befall(200s, FaultKind::kReboot, 0),
