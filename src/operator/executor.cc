@@ -141,7 +141,12 @@ Task<Result<void>> Executor::take_disruptive(const plan::Step& step, const plan:
                                 {"epoch", permit.epoch()},
                                 {"proof", permit.proof()}});
   Pass now{live, pass.memory, pass.owner};
-  co_return co_await std::visit([&](const auto& one) { return on(one, now); }, step);
+  // For how long its outcome may be unknown counts from the call, not from the decision: to look
+  // again may take its time.
+  pass.memory.intent_since = runtime_.clock->now();
+  auto done = co_await std::visit([&](const auto& one) { return on(one, now); }, step);
+  pass.memory.intent_since = runtime_.clock->now();
+  co_return done;
 }
 
 // Caches are for deciding what to look at. What is about to be harmed is looked at where it is, and
@@ -204,7 +209,7 @@ Task<Result<void>> Executor::write_intent(const plan::Step& step, Pass& pass) {
                                                 status.intent->epoch, fence_.epoch()));
   status.intent =
       api::IntentStatus{fence_.epoch(), plan::describe(step, pass.owner.key.name), targets_of(step),
-                        std::chrono::floor<std::chrono::seconds>(pass.seen.now.wall)};
+                        std::chrono::floor<std::chrono::seconds>(runtime_.clock->wall())};
   auto object = kube::make_object(kube::kEtcdClusters, pass.owner.key);
   auto& metadata = object.as_object()["metadata"].as_object();
   metadata["uid"] = pass.owner.uid.value();
@@ -218,6 +223,8 @@ Task<Result<void>> Executor::write_intent(const plan::Step& step, Pass& pass) {
                                                         std::move(object), until, options)));
   CO_TRY(auto meta, written.meta());
   pass.seen.cluster.resource_version = meta.resource_version;
+  pass.memory.intent = status.intent;
+  pass.memory.intent_since = runtime_.clock->now();
   pass.seen.cluster.status = std::move(status);
   wrote(caches_.clusters, written, pass);
   co_return Result<void>();

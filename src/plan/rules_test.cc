@@ -159,6 +159,29 @@ TEST(Validity, RefusesEditsOfAFormedClusterAlsoWhenStatusIsLost) {
   EXPECT_THAT(world.decide().stages, IsEmpty());
 }
 
+// Status may come from a backup of when the cluster was smaller, or slept.
+TEST(Validity, RemovesNobodyOnTheWordOfStatusAlone) {
+  for (const int remembered : {0, 1}) {
+    auto world = formed();
+    world.edit([](api::ClusterSpec& spec) { spec.version = api::EtcdVersion{9, 9, 9}; });
+    world.seen.cluster.status->target->replicas = remembered;
+    for (int i = 0; i < 5; ++i) {
+      EXPECT_EQ(disruptive_step(world.decide()), nullptr) << remembered;
+      next(world);
+    }
+    EXPECT_EQ(world.status().target->replicas, 3);
+  }
+}
+
+TEST(Validity, GoesOnToShrinkIfTheDeclarationSaysTheSameNumber) {
+  auto world = formed();
+  world.edit([](api::ClusterSpec& spec) { spec.replicas = 1; });
+  next(world);
+  world.edit([](api::ClusterSpec& spec) { spec.version = api::EtcdVersion{9, 9, 9}; });
+  world.settle();
+  EXPECT_EQ(world.voters().size(), 1u);
+}
+
 TEST(Doubt, FreezesWhenWitnessesContradictEachOther) {
   auto world = formed();
   world.claim("data-c-1")->identity->cluster_id = ClusterId(0xbeef);
