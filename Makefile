@@ -29,7 +29,7 @@ release: bootstrap ## what is shipped and measured (preset release): quorate and
 	@cmake --preset release >/dev/null && cmake --build --preset release -j$(JOBS) --target quorate quorate-launch
 
 .PHONY: parts parts-demo
-parts: bootstrap ## build all real parts: etcd 3.5 to 3.7, kube-apiserver and its companions, the gRPC interop server
+parts: bootstrap ## build all real parts: etcd 3.4 to 3.7, kube-apiserver and its companions, the gRPC interop server
 	@tests/parts/build all
 parts-demo: bootstrap
 	@tests/parts/build etcd-3.6.16
@@ -56,7 +56,7 @@ test-sandbox: bootstrap parts-sandbox release ## the same end-to-end tests in a 
 	@scripts/test-sandbox $(ARGS)
 .PHONY: bootstrap-kube parts-kube parts-sandbox
 parts-sandbox: bootstrap
-	@tests/parts/build etcd-3.6.16 kubectl
+	@tests/parts/build etcd-3.6.16 kubectl helm
 bootstrap-kube: bootstrap
 	@scripts/bootstrap --kube
 parts-kube: bootstrap

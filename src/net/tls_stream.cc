@@ -69,7 +69,8 @@ class TlsStream final : public ByteStream {
 
   void be_server() { SSL_set_accept_state(ssl_.get()); }
   void be_client_of(const TlsTarget& target);
-  Task<Result<void>> shake_hands();
+  // Certificates are held against this time.
+  Task<Result<void>> shake_hands(WallTime now);
 
   Result<Moved> try_read(std::span<char> to) override {
     ERR_clear_error();
@@ -168,7 +169,9 @@ void TlsStream::be_client_of(const TlsTarget& target) {
     SSL_set_session(ssl, session.get());
 }
 
-Task<Result<void>> TlsStream::shake_hands() {
+Task<Result<void>> TlsStream::shake_hands(WallTime now) {
+  const auto seconds = std::chrono::system_clock::to_time_t(now);
+  X509_VERIFY_PARAM_set_time(SSL_get0_param(ssl_.get()), seconds);
   for (;;) {
     ERR_clear_error();
     errno = 0;
@@ -182,7 +185,7 @@ Task<Result<void>> TlsStream::shake_hands() {
   if (!SSL_session_reused(ssl_.get()) || notes_.expected_name.empty()) co_return Result<void>();
   ++context_->native().resumed;
   X509* certificate = SSL_get0_peer_certificate(ssl_.get());
-  auto refusal = certificate ? refusal_of_resumed(certificate, notes_.expected_name)
+  auto refusal = certificate ? refusal_of_resumed(certificate, notes_.expected_name, seconds)
                              : std::string("the resumed session has no certificate");
   if (!refusal.empty()) co_return fail(Error(Code::kForbidden, refusal).in("tls"));
   co_return Result<void>();
@@ -190,7 +193,8 @@ Task<Result<void>> TlsStream::shake_hands() {
 
 Task<Result<std::unique_ptr<ByteStream>>> finish(std::unique_ptr<TlsStream> stream,
                                                  rt::Runtime runtime, rt::Deadline deadline) {
-  auto done = co_await rt::with_deadline(runtime, deadline, stream->shake_hands());
+  auto done =
+      co_await rt::with_deadline(runtime, deadline, stream->shake_hands(runtime.clock->wall()));
   if (!done && done.error() == Code::kTimeout)
     co_return fail(Error(Code::kTimeout, "the handshake did not end in time").in("tls"));
   if (!done) co_return fail(std::move(done).error());

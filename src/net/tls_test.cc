@@ -219,6 +219,32 @@ TEST_F(Tls, AServerOnManyAddressesIsWhoWasCalled) {
   }
 }
 
+// The machine's clock, on another day.
+class OtherDay : public rt::Clock {
+ public:
+  OtherDay(rt::Clock& today, std::chrono::hours later) : today_(today), later_(later) {}
+  Monotonic now() const override { return today_.now(); }
+  WallTime wall() const override { return today_.wall() + later_; }
+  Task<Result<void>> sleep_until(Monotonic when) override { return today_.sleep_until(when); }
+
+ private:
+  rt::Clock& today_;
+  std::chrono::hours later_;
+};
+
+TEST_F(Tls, CertificatesAreHeldAgainstTheClockThatWasGiven) {
+  auto ca = authority("ca");
+  const auto mine = leaf(ca);
+  const auto theirs = leaf(ca);
+  OtherDay tomorrow(*runtime_.clock, 25h);
+  OtherDay yesterday(*runtime_.clock, -2h);
+  ASSERT_TRUE(call(mine, theirs, PeerCheck::kNone).has_value());
+  runtime_.clock = &tomorrow;
+  EXPECT_THAT(call(mine, theirs, PeerCheck::kNone).error().text(), HasSubstr("expired"));
+  runtime_.clock = &yesterday;
+  EXPECT_THAT(call(mine, theirs, PeerCheck::kNone).error().text(), HasSubstr("not valid before"));
+}
+
 TEST_F(Tls, ASecondConnectionResumesTheSession) {
   auto ca = authority("ca");
   ServerOptions options;

@@ -46,6 +46,21 @@ TEST(Install, TellsTheOperatorWhichNamespaceItWatchesAndWhereItsLeaseIs) {
   EXPECT_NE(text.find("\"--lease=here/quorate-operator\""), std::string::npos) << text;
 }
 
+TEST(Install, LetsOnlyProbesAndMetricsIn) {
+  const auto objects = make_install(shipped());
+  const auto policy = find_kind(objects, "NetworkPolicy");
+  const auto deployment = find_kind(objects, "Deployment");
+  EXPECT_EQ(*json::find(policy, "/spec/podSelector/matchLabels"),
+            *json::find(deployment, "/spec/template/metadata/labels"));
+  EXPECT_EQ(*json::find(policy, "/spec/policyTypes"), json::Array{"Ingress"});
+  const auto& open = json::find(policy, "/spec/ingress")->as_array();
+  ASSERT_EQ(open.size(), 1U);
+  const auto& ports = json::find(open[0], "/ports")->as_array();
+  ASSERT_EQ(ports.size(), 1U);
+  EXPECT_EQ(*json::find(ports[0], "/port"),
+            *json::find(deployment, "/spec/template/spec/containers/0/ports/0/containerPort"));
+}
+
 TEST(Install, LetsTheAccountThatItRunsUnderDeleteRecords) {
   auto options = shipped();
   options.admission_policy = true;

@@ -268,7 +268,9 @@ Task<void> Observer::ask_members(const plan::Observation& seen, ClusterMemory& m
 
   auto link = co_await link_.open(seen.cluster, runtime_.in(options_.ask_timeout));
   if (!link) {
-    log_.warn("members cannot be asked", {{"cluster", seen.cluster.key}, {"error", link.error()}});
+    log_.warn(
+        "members cannot be asked",
+        {{"cluster", seen.cluster.key}, {"reconcile", memory.reconciles}, {"error", link.error()}});
     co_return;
   }
   auto depth = Depth::kStatus;

@@ -117,6 +117,36 @@ TEST(Pause, WorksOnASpecThatIsOtherwiseInvalid) {
   EXPECT_THAT(world.decide().stages, IsEmpty());
 }
 
+TEST(Discouraged, SaysWhatHasItsPriceAndIsNotThereOtherwise) {
+  auto world = formed(3);
+  EXPECT_EQ(world.decide().status->find_condition("Discouraged"), nullptr);
+  auto small = formed(2);
+  const auto decision = small.decide();
+  const auto* told = decision.status->find_condition("Discouraged");
+  ASSERT_NE(told, nullptr);
+  EXPECT_EQ(told->status, api::ConditionStatus::kTrue);
+  EXPECT_THAT(told->message, HasSubstr("2 members tolerate no more failures than 1"));
+  EXPECT_THAT(told->message, HasSubstr("blocks drains"));
+  EXPECT_EQ(condition(*decision.status, "Ready"), "True") << "it is as declared";
+  EXPECT_THAT(decision.status->waiting, IsEmpty());
+}
+
+TEST(ProgressDeadline, IsTheOneThatIsDeclared) {
+  World world;
+  world.edit(
+      [](api::ClusterSpec& spec) { spec.progress_deadline = api::Span(std::chrono::minutes(3)); });
+  for (int i = 0; i < 4 && world.seen.pods.empty(); ++i) world.pass();
+  world.pod("c-0")->unschedulable = "no node";
+  world.pass();
+  world.advance(std::chrono::minutes(2));
+  world.pass();
+  EXPECT_EQ(condition(world.status(), "Degraded"), "False");
+  world.advance(std::chrono::minutes(2));
+  world.pass();
+  EXPECT_EQ(condition(world.status(), "Degraded"), "True");
+  EXPECT_THAT(world.status().find_condition("Degraded")->message, HasSubstr("no node"));
+}
+
 TEST(Validity, GoesOnWithTheLastGoodSpec) {
   auto world = formed();
   world.edit([](api::ClusterSpec& spec) { spec.replicas = 99; });
