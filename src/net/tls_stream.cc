@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 
 #include "base/check.h"
 #include "net/address.h"
@@ -85,7 +86,9 @@ class TlsStream final : public ByteStream {
     std::size_t sent = 0;
     if (SSL_write_ex(ssl_.get(), from.data(), from.size(), &sent) == 1)
       return Moved{Moved::State::kSome, sent};
-    return not_moved(write_waits_for_);
+    auto moved = not_moved(write_waits_for_);
+    if (moved) return moved;
+    return fail(last_word().value_or(std::move(moved).error()));
   }
 
   Task<Result<void>> wait_to_read(rt::Deadline deadline) override {
@@ -130,6 +133,20 @@ class TlsStream final : public ByteStream {
       default:
         return fail(tls_error(ssl_.get(), code, number));
     }
+  }
+
+  // What the peer said before it closed, if that tells why. A server that refuses our certificate
+  // sends an alert and closes without reading what we sent meanwhile, which resets the connection:
+  // a write then fails while the alert still waits to be read. A look takes no data from readers.
+  std::optional<Error> last_word() {
+    ERR_clear_error();
+    char ignored = 0;
+    std::size_t got = 0;
+    if (SSL_peek_ex(ssl_.get(), &ignored, 1, &got) == 1) return std::nullopt;
+    const int number = errno;
+    const int code = SSL_get_error(ssl_.get(), 0);
+    if (code != SSL_ERROR_SSL) return std::nullopt;
+    return tls_error(ssl_.get(), code, number);
   }
 
   std::unique_ptr<Socket> socket_;

@@ -1,8 +1,10 @@
 #include "net/tls.h"
 
 #include <gmock/gmock.h>
+#include <sys/socket.h>
 
 #include "net/testing.h"
+#include "net/tls_stream.h"
 #include "pki/authority.h"
 
 namespace quorate::net {
@@ -164,6 +166,30 @@ TEST_F(Tls, AClientThatIsRefusedKnowsThatNothingWasProcessed) {
   auto expired = call(leaf(ca, {}, {"127.0.0.1"}, valid(-2h, -1h)), leaf(ca), PeerCheck::kRequired);
   EXPECT_EQ(expired.error().code(), Code::kForbidden) << expired.error().text();
   EXPECT_THAT(expired.error().text(), HasSubstr("refused our certificate: it has expired"));
+}
+
+// The server closes on what we have sent by then: a write finds the connection broken, while the
+// alert that says why has not been read.
+TEST_F(Tls, AWriteAfterTheRefusalTellsOfItAndNotOfTheBrokenConnection) {
+  auto ca = authority("ca");
+  auto stranger = leaf(authority("other"));
+  stranger.roots = ca.certificate().pem();
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
+  std::vector<Task<Result<std::unique_ptr<ByteStream>>>> both;
+  both.push_back(tls_connect(
+      std::make_unique<Socket>(runtime_, ends[0]), must(TlsContext::for_client(stranger, {"h2"})),
+      {.server_name = "localhost", .session_key = "", .alpn = {}}, soon(runtime_)));
+  both.push_back(tls_accept(std::make_unique<Socket>(runtime_, ends[1]),
+                            must(TlsContext::for_server(leaf(ca), PeerCheck::kRequired, {"h2"})),
+                            soon(runtime_)));
+  auto shaken = loop_.run(rt::all(runtime_, std::move(both)));
+  auto client = must(std::move(shaken[0]));
+  ASSERT_FALSE(shaken[1]);  // and its end is closed
+  auto written = client->try_write("a request");
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().code(), Code::kForbidden) << written.error().text();
+  EXPECT_THAT(written.error().text(), HasSubstr("refused our certificate: unknown authority"));
 }
 
 TEST_F(Tls, WhatIsListedIsTrustedEvenIfItIsNoRoot) {
