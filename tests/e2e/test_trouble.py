@@ -77,8 +77,8 @@ def test_kubelet_down_is_no_reason_to_touch_a_member_that_answers(cluster, rig):
 
 
 def test_missing_image_is_told_and_a_better_one_taken(cluster):
-    cluster.create(replicas=3, image={"tag": "v3.6.16-nowhere"})
-    eventually("status tells of the image", lambda: ("v3.6.16-nowhere" in str(cluster.status.get("waiting")) + str(cluster.status.get("conditions")),
+    cluster.create(replicas=3, image={"repository": "quorate.invalid/nowhere"})
+    eventually("status tells of the image", lambda: ("quorate.invalid/nowhere" in str(cluster.status.get("waiting")) + str(cluster.status.get("conditions")),
                                                      cluster.describe()), 90)
     cluster.patch(image=None)
     cluster.wait_until_settled(3, 180)
