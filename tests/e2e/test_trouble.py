@@ -7,8 +7,6 @@ from e2elib.etcd import Etcd
 from e2elib.waiting import Stopwatch, eventually
 from e2elib.writer import Writer
 
-pytestmark = [pytest.mark.kube_only, pytest.mark.node_fault]
-
 
 @pytest.fixture
 def fabric(rig):
@@ -28,6 +26,8 @@ def fabric(rig):
         start(program)
 
 
+@pytest.mark.kube_only(reason="a sandbox's DNS cannot be stopped alone")
+@pytest.mark.node_fault
 def test_forms_though_dns_was_down(cluster, fabric):
     fabric.stop("coredns")
     cluster.create(replicas=3)
@@ -39,6 +39,8 @@ def test_forms_though_dns_was_down(cluster, fabric):
         cluster.wait_until_settled(3)
 
 
+@pytest.mark.kube_only(reason="a sandbox ends as a whole: it_sandbox kills it")
+@pytest.mark.node_fault
 def test_api_server_down_in_mid_scale(cluster, fabric):
     cluster.create(replicas=3).wait_until_settled(3)
     with Writer(cluster) as writer:
@@ -56,6 +58,8 @@ def test_api_server_down_in_mid_scale(cluster, fabric):
     assert len(known) == 5 and not learners
 
 
+@pytest.mark.kube_only(reason="members of a sandbox end with what runs them")
+@pytest.mark.node_fault
 def test_kubelet_down_is_no_reason_to_touch_a_member_that_answers(cluster, rig):
     cluster.create(replicas=3, recovery={"replaceAfter": "10s"}).wait_until_settled(3)
     before, victim = Etcd.through_service(cluster).members()[0], "c-1"
@@ -73,8 +77,8 @@ def test_kubelet_down_is_no_reason_to_touch_a_member_that_answers(cluster, rig):
 
 
 def test_missing_image_is_told_and_a_better_one_taken(cluster):
-    cluster.create(replicas=3, image={"tag": "v3.6.16-nowhere"})
-    eventually("status tells of the image", lambda: ("v3.6.16-nowhere" in str(cluster.status.get("waiting")) + str(cluster.status.get("conditions")),
+    cluster.create(replicas=3, image={"repository": "quorate.invalid/nowhere"})
+    eventually("status tells of the image", lambda: ("quorate.invalid/nowhere" in str(cluster.status.get("waiting")) + str(cluster.status.get("conditions")),
                                                      cluster.describe()), 90)
     cluster.patch(image=None)
     cluster.wait_until_settled(3, 180)
@@ -89,6 +93,8 @@ def test_claim_that_cannot_be_bound_is_told(cluster):
     eventually("status tells of the claim", told, 90)
 
 
+@pytest.mark.kube_only(reason="volumes of a sandbox are folders on the machine's own disk")
+@pytest.mark.node_fault
 def test_full_disk_of_one_member(cluster, rig):
     cluster.create(replicas=3, storage={"claim": {"size": "384Mi"}}).wait_until_settled(3)
     before, claim = Etcd.through_service(cluster).members()[0], f"{cluster.namespace}/data-c-1"
