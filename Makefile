@@ -19,8 +19,12 @@ demo-stop: ## end the sandbox that `make demo` left, and remove its data
 	@scripts/demo --stop
 
 .PHONY: test
-test: bootstrap ## build with ASan and UBSan; run lint, unit, integration, TSan and fuzz stages
+test: bootstrap-browser ## build with ASan and UBSan; run lint, unit, integration, TSan and fuzz stages
 	@scripts/test $(ARGS)
+
+.PHONY: bootstrap-browser
+bootstrap-browser: bootstrap
+	@scripts/bootstrap --browser
 
 .PHONY: build release
 build: bootstrap ## the working build (preset dev)
