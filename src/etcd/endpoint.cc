@@ -42,7 +42,9 @@ Result<net::Endpoint> parse_endpoint(std::string_view url) {
   if (!port || *port < 1 || *port > 65535) return refuse();
   if (host.starts_with('[') && host.ends_with(']')) {
     host = host.substr(1, host.size() - 2);
-    if (host.find(':') == std::string_view::npos || !net::Address::parse(host, 0)) return refuse();
+    const bool has_zone = host.find('%') != std::string_view::npos;
+    if (has_zone || host.find(':') == std::string_view::npos || !net::Address::parse(host, 0))
+      return refuse();
   } else if (host.empty() || !std::all_of(host.begin(), host.end(), is_of_a_name)) {
     return refuse();
   }

@@ -49,6 +49,8 @@ TEST(Endpoint, RefusesAnythingElse) {
     ASSERT_FALSE(parsed) << text;
     EXPECT_EQ(parsed.error().code(), Code::kInvalid) << text;
   }
+  EXPECT_FALSE(parse_endpoint(std::string_view("http://[fd00::1\0x]:1", 20)));
+  EXPECT_FALSE(parse_endpoint("http://[fe80::1%lo]:1"));
 }
 
 // Nothing here connects: a connection is begun by the first call.
