@@ -130,7 +130,6 @@ class Player {
       case K::kPause:
       case K::kResume:
       case K::kCut:
-      case K::kCutOne:
       case K::kHeal:
       case K::kUpgrade:
         return run_process(step);
@@ -268,9 +267,6 @@ class Player {
         break;
       case K::kCut:
         backend_.cut_peers();
-        break;
-      case K::kCutOne:
-        backend_.cut_peer(step.a);
         break;
       case K::kHeal:
         backend_.heal_peers();

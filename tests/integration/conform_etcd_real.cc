@@ -16,7 +16,7 @@ support::EtcdOptions options_of(const Script& script) {
   support::EtcdOptions options;
   options.version = script.version;
   options.members = script.members;
-  options.proxied_peers = script.has(Step::Kind::kCut) || script.has(Step::Kind::kCutOne);
+  options.proxied_peers = script.has(Step::Kind::kCut);
   if (!script.version.starts_with("3.4.")) options.flags.push_back("--unsafe-no-fsync");
   options.flags.insert(options.flags.end(), script.flags.begin(), script.flags.end());
   return options;
@@ -67,13 +67,6 @@ void RealBackend::cut_peers() {
     (*cluster_)[i].peer_proxy().refuse();
     (*cluster_)[i].peer_proxy().cut();
   }
-}
-
-void RealBackend::cut_peer(std::size_t i) {
-  (*cluster_)[i].peer_proxy().refuse();
-  (*cluster_)[i].peer_proxy().cut();
-  for (std::size_t k = 0; k < size(); ++k)
-    if (k != i) (*cluster_)[k].peer_proxy().shun((*cluster_)[i].pid());
 }
 
 void RealBackend::heal_peers() {

@@ -43,7 +43,6 @@ class RealBackend {
   void pause(std::size_t i) { (*cluster_)[i].pause(); }
   void resume(std::size_t i) { (*cluster_)[i].resume(); }
   void cut_peers();
-  void cut_peer(std::size_t i);  // from all others; it runs
   void heal_peers();
   void wipe(std::size_t i) { (*cluster_)[i].wipe_data(); }
   // Waits until each of these that runs is connected to all others of them that run, and to nobody

@@ -12,15 +12,24 @@ namespace {
 
 using K = Step::Kind;
 
-constexpr std::array kNames = {
-    "put",         "get",          "get-local",       "delete",         "list",
-    "status",      "hashes",       "cluster-version", "kill",           "stop",
-    "start",       "wipe",         "start-new",       "start-existing", "pause",
-    "resume",      "cut",          "cut-one",         "heal",           "add",
-    "add-again",   "add-nonsense", "promote",         "remove",         "remove-unknown",
-    "move-leader", "compact",      "read-old",        "upgrade",        "fill",
-    "alarms",      "tidy",         "defragment",      "auth",           "snapshot",
-    "restore"};
+constexpr std::array kNames = {"put",          "get",
+                               "get-local",    "delete",
+                               "list",         "status",
+                               "hashes",       "cluster-version",
+                               "kill",         "stop",
+                               "start",        "wipe",
+                               "start-new",    "start-existing",
+                               "pause",        "resume",
+                               "cut",          "heal",
+                               "add",          "add-again",
+                               "add-nonsense", "promote",
+                               "remove",       "remove-unknown",
+                               "move-leader",  "compact",
+                               "read-old",     "upgrade",
+                               "fill",         "alarms",
+                               "tidy",         "defragment",
+                               "auth",         "snapshot",
+                               "restore"};
 
 // What the generator knows of the cluster that its script will have made.
 struct Known {
@@ -299,11 +308,8 @@ class Generator {
   }
   void add_cut() {
     if (known_.has_learner() || known_.members.size() > 3 || wiped_) return;
-    const auto alone = any_running();
-    const bool one = alone && known_.up() == 3 && below(2) == 0;
-    add(one ? Step{K::kCutOne, *alone, 0, {}} : Step{K::kCut, 0, 0, {}});
+    add({K::kCut, 0, 0, {}});
     add_data();
-    if (one) add_data();
     add_look();
     add({K::kHeal, 0, 0, {}});
   }
@@ -382,7 +388,7 @@ class Generator {
   }
   void add_compaction() {
     auto through = any_running();
-    if (!through) return;
+    if (!through || authenticates_) return;
     add({K::kPut, *through, 0, "compacted"});
     add({K::kCompact, *through, 0, {}});
     add({K::kReadOld, *through, 0, "compacted"});

@@ -27,7 +27,6 @@ struct Step {
     kPause,           //
     kResume,          //
     kCut,             // every connection between members
-    kCutOne,          // every connection of member a to the others
     kHeal,            //
     kAddLearner,      // a new member b, through a; not started
     kAddAgain,        // the URLs of b once more

@@ -80,11 +80,6 @@ void SimBackend::cut_peers() {
     for (std::size_t j = 0; j < i; ++j) world_.network().cut(name_of(i), name_of(j));
 }
 
-void SimBackend::cut_peer(std::size_t i) {
-  for (std::size_t j = 0; j < size(); ++j)
-    if (j != i) world_.network().cut(name_of(i), name_of(j));
-}
-
 std::string SimBackend::cluster_version(std::size_t i) {
   const auto* member = running(i) ? members_.at(i).process->member() : nullptr;
   if (!member || !members_.at(i).process->listening()) return "no answer";

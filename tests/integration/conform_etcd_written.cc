@@ -102,25 +102,6 @@ std::vector<Script> written_scripts(const std::string& version) {
           {K::kPut, 1, 0, "k1"},
           {K::kGet, 2, 0, "k1"},
           {K::kHashes, 0, 0, {}}});
-  // Of three, whether it leads or not: what it had it still shows, and nothing else.
-  for (const std::size_t leader : {std::size_t{0}, std::size_t{2}})
-    script(leader == 2 ? "the leader hears nobody" : "a follower hears nobody", 3,
-           {{K::kPut, 0, 0, "k0"},
-            {K::kMoveLeader, 0, leader, {}},
-            {K::kCutOne, 2, 0, {}},
-            {K::kPut, 0, 0, "k1"},
-            {K::kGet, 1, 0, "k1"},
-            {K::kGet, 2, 0, "k0"},
-            {K::kGetLocal, 2, 0, "k0"},
-            {K::kGetLocal, 2, 0, "k1"},
-            {K::kList, 2, 0, {}},
-            {K::kList, 0, 0, {}},
-            {K::kStatus, 2, 0, {}},
-            {K::kStatus, 0, 0, {}},
-            {K::kHeal, 0, 0, {}},
-            {K::kGet, 2, 0, "k1"},
-            {K::kPut, 2, 0, "k2"},
-            {K::kHashes, 0, 0, {}}});
   script("a learner that cannot hear its voter", 1,
          {{K::kPut, 0, 0, "k0"},
           {K::kAddLearner, 0, 1, {}},

@@ -10,7 +10,6 @@
 #include <functional>
 #include <future>
 #include <mutex>
-#include <set>
 #include <thread>
 #include <vector>
 
@@ -50,14 +49,6 @@ Fd listen_on(const Endpoint& endpoint) {
       ::listen(socket.get(), 128) != 0)
     throw_errno("listen on " + endpoint.text());
   return socket;
-}
-
-// The port at the other end of the connection; 0 if that is gone.
-std::uint16_t port_beyond(const Fd& socket) {
-  sockaddr_in address{};
-  socklen_t size = sizeof address;
-  if (::getpeername(socket.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) return 0;
-  return ntohs(address.sin_port);
 }
 
 // A client's connection and its counterpart to the server.
@@ -111,7 +102,6 @@ class Connection {
   }
 
   [[nodiscard]] bool refused() const { return refused_; }
-  [[nodiscard]] std::uint16_t client_port() const { return client_ ? port_beyond(client_) : 0; }
   [[nodiscard]] bool has_client() const { return static_cast<bool>(client_); }
   [[nodiscard]] const ProxyFlow& requests() const { return requests_; }
   [[nodiscard]] const ProxyFlow& answers() const { return answers_; }
@@ -196,18 +186,12 @@ class FaultProxy::Worker {
   void heal() {
     if (!listener_) listener_ = listen_on(endpoint_);
     modes_ = Modes{};
-    shunned_.clear();
     for (auto& connection : connections_) connection->hurry();
   }
 
   void cut() {
     for (auto& connection : connections_) connection->reset();
     drop_if([](const Connection&) { return true; });
-  }
-
-  void shun(pid_t client) {
-    shunned_.insert(client);
-    drop_if([this](Connection& connection) { return reset_if_shunned(connection); });
   }
 
   [[nodiscard]] Counters counters() const {
@@ -276,18 +260,8 @@ class FaultProxy::Worker {
       Fd client(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
       if (!client) return;
       ++past_.accepted;
-      auto connection = std::make_unique<Connection>(std::move(client), target_);
-      if (!reset_if_shunned(*connection)) connections_.push_back(std::move(connection));
+      connections_.push_back(std::make_unique<Connection>(std::move(client), target_));
     }
-  }
-
-  bool reset_if_shunned(Connection& connection) const {
-    const std::uint16_t port = shunned_.empty() ? std::uint16_t{0} : connection.client_port();
-    const bool shunned =
-        port != 0 && std::any_of(shunned_.begin(), shunned_.end(),
-                                 [&](pid_t process) { return is_connected_from(process, port); });
-    if (shunned) connection.reset();
-    return shunned;
   }
 
   void drop_if(const std::function<bool(Connection&)>& is_over) {
@@ -304,7 +278,6 @@ class FaultProxy::Worker {
   Fd listener_;
   bool stopping_ = false;
   Counters past_;  // of connections that are over
-  std::set<pid_t> shunned_;
   std::mutex mutex_;
   std::vector<std::packaged_task<void()>> calls_;
   std::thread thread_;
@@ -344,9 +317,6 @@ void FaultProxy::freeze() {
 }
 void FaultProxy::lose_answers() {
   worker_->call([&] { worker_->modes_.losing_answers = true; });
-}
-void FaultProxy::shun(pid_t client) {
-  worker_->call([&] { worker_->shun(client); });
 }
 void FaultProxy::delay(milliseconds each_way) {
   worker_->call([&] { worker_->modes_.delay = each_way; });

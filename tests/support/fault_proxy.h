@@ -1,7 +1,5 @@
 #pragma once
 
-#include <sys/types.h>
-
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -36,10 +34,9 @@ class FaultProxy {
   void reset_at_next_answer();
 
   // States, for open and new connections, until heal().
-  void refuse();            // new connections are refused; open ones stay
-  void freeze();            // nothing is forwarded or closed: a peer that vanished without a word
-  void lose_answers();      // requests reach the server, answers are thrown away
-  void shun(pid_t client);  // connections of this process are reset, as soon as they are made
+  void refuse();        // new connections are refused; open ones stay
+  void freeze();        // nothing is forwarded or closed: a peer that vanished without a word
+  void lose_answers();  // requests reach the server, answers are thrown away
   void delay(
       std::chrono::milliseconds each_way);  // bytes that come from now on arrive so much later
 

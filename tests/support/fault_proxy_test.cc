@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -96,22 +95,6 @@ TEST_F(FaultProxyTest, CutsBothSides) {
   EXPECT_EQ(receive(client_, 0ms), "(reset)");
   EXPECT_EQ(receive(server_, 0ms), "(reset)");
   EXPECT_EQ(proxy_.counters().open, 0U);
-  connect();
-  send(client_, "again");
-  EXPECT_EQ(receive(server_), "again");
-}
-
-TEST_F(FaultProxyTest, ShunsOneProcess) {
-  connect();
-  proxy_.shun(::getpid() + 1);  // somebody else
-  send(client_, "question");
-  EXPECT_EQ(receive(server_), "question");
-  proxy_.shun(::getpid());
-  EXPECT_EQ(receive(client_), "(reset)");
-  client_ = connect_to(proxy_.endpoint());
-  EXPECT_EQ(receive(client_), "(reset)") << "a new connection of the same process";
-  accept_from(listener_);  // the proxy had begun with it
-  proxy_.heal();
   connect();
   send(client_, "again");
   EXPECT_EQ(receive(server_), "again");

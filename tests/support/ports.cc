@@ -57,23 +57,6 @@ std::set<std::string> sockets_of(pid_t pid) {
   return inodes;
 }
 
-// A line of the kernel's tables of TCP sockets.
-struct Row {
-  bool listens = false;
-  std::uint16_t port = 0;  // of this end
-  std::string inode;
-};
-
-Row parse_row(const std::string& line) {
-  std::istringstream words(line);
-  std::string slot, local, remote, state, queues, timer, retries, uid, timeout, inode;
-  words >> slot >> local >> remote >> state >> queues >> timer >> retries >> uid >> timeout >>
-      inode;
-  constexpr const char* kListening = "0A";
-  const auto port = std::stoul(local.substr(local.rfind(':') + 1), nullptr, 16);
-  return {state == kListening, static_cast<std::uint16_t>(port), inode};
-}
-
 }  // namespace
 
 std::string Endpoint::text() const { return fmt::format("{}:{}", host, port); }
@@ -118,27 +101,18 @@ std::optional<std::uint16_t> listening_port(pid_t pid) {
     std::ifstream file(table);
     std::string line;
     std::getline(file, line);  // the headings
-    while (std::getline(file, line))
-      if (const Row row = parse_row(line); row.listens && ours.contains(row.inode)) return row.port;
-  }
-  return std::nullopt;
-}
-
-// Asked for every connection that is made, of tables that are long: only what begins at the port is
-// taken apart.
-bool is_connected_from(pid_t pid, std::uint16_t port) {
-  const std::string wanted = fmt::format(":{:04X} ", port);
-  for (const char* table : {"/proc/net/tcp", "/proc/net/tcp6"}) {
-    std::ifstream file(table);
-    std::string line;
     while (std::getline(file, line)) {
-      const auto local = line.find(':', line.find(':') + 1);  // the first one ends the slot
-      if (local == std::string::npos || line.compare(local, wanted.size(), wanted) != 0) continue;
-      const Row row = parse_row(line);
-      if (!row.listens && sockets_of(pid).contains(row.inode)) return true;
+      std::istringstream words(line);
+      std::string slot, local, remote, state, queues, timer, retries, uid, timeout, inode;
+      words >> slot >> local >> remote >> state >> queues >> timer >> retries >> uid >> timeout >>
+          inode;
+      constexpr const char* kListening = "0A";
+      if (state == kListening && ours.contains(inode))
+        return static_cast<std::uint16_t>(
+            std::stoul(local.substr(local.rfind(':') + 1), nullptr, 16));
     }
   }
-  return false;
+  return std::nullopt;
 }
 
 }  // namespace quorate::support

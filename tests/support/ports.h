@@ -37,7 +37,4 @@ Fd connect_to(const Endpoint& endpoint, std::chrono::milliseconds within = std::
 // The TCP port that a process listens on: for servers that are started with port 0 and do not tell.
 std::optional<std::uint16_t> listening_port(pid_t pid);
 
-// Whether a connection that begins at this port of this machine is the process's.
-[[nodiscard]] bool is_connected_from(pid_t pid, std::uint16_t port);
-
 }  // namespace quorate::support
