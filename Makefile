@@ -60,7 +60,7 @@ test-sandbox: bootstrap parts-sandbox release ## the same end-to-end tests in a 
 	@scripts/test-sandbox $(ARGS)
 .PHONY: bootstrap-kube parts-kube parts-sandbox
 parts-sandbox: bootstrap
-	@tests/parts/build etcd-3.6.16 kubectl helm
+	@tests/parts/build etcd-3.6.16 etcd-3.5.35 kubectl helm
 bootstrap-kube: bootstrap
 	@scripts/bootstrap --kube
 parts-kube: bootstrap
