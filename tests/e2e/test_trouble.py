@@ -1,6 +1,4 @@
 """Trouble around a cluster: parts of Kubernetes that are down, images that are not there, disks that are full or cannot be had."""
-import json
-
 import pytest
 
 from e2elib.etcd import Etcd
@@ -106,19 +104,3 @@ def test_full_disk_of_one_member(cluster, rig):
         cluster.wait_until_settled(3, 240)
     writer.check(at_least=200)
     assert Etcd.through_service(cluster).members()[0] == before
-
-
-@pytest.mark.quick
-@pytest.mark.parametrize("spec, says", [
-    ({"replicas": 101}, "replicas"), ({"replicas": -1}, "replicas"), ({"version": "latest"}, "version"), ({"version": "9.9.9"}, "version"),
-    ({"storage": {"claim": {"size": "0"}}}, "size"), ({"nonsense": 1}, "nonsense"), ({"options": {"force-new-cluster": "true"}}, "options"),
-], ids=lambda value: str(value)[:40])
-def test_bad_input_is_refused_or_told(cluster, spec, says):
-    """By kubectl, as people would: either the API server refuses it, or the status says what is wrong, and nothing is formed."""
-    document = {"apiVersion": "quorate.io/v1alpha1", "kind": "EtcdCluster", "metadata": {"name": "c", "namespace": cluster.namespace}, "spec": spec}
-    done = cluster.kube.kubectl("create", "--validate=strict", "-f", "-", input=json.dumps(document), check=False)
-    if done.returncode != 0:
-        assert says in done.stderr
-        return
-    eventually("status says what is wrong", lambda: (says in str(cluster.status.get("conditions")) + str(cluster.status.get("waiting")), cluster.describe), 30)
-    assert not cluster.pods
