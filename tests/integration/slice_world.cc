@@ -7,6 +7,7 @@
 
 #include "api/crd.h"
 #include "api/names.h"
+#include "base/launch_contract.h"
 #include "json/yaml.h"
 #include "kube/status.h"
 #include "node/fabric.h"
@@ -200,6 +201,13 @@ Task<Result<json::Value>> World::patch(kube::Resource resource, ObjectKey key, s
   co_return patched.document();
 }
 
+Task<Result<void>> World::put_status(kube::Resource resource, ObjectKey key, json::Value object) {
+  kube::WriteOptions options;
+  options.part = kube::Part::kStatus;
+  CO_TRY(co_await admin_->update(resource, key, std::move(object), soon(), options));
+  co_return Result<void>();
+}
+
 Task<Result<void>> World::remove(kube::Resource resource, ObjectKey key) {
   return admin_->remove(resource, key, soon());
 }
@@ -302,6 +310,17 @@ void wait_until_members_in(World& world, ClusterKey cluster, std::vector<std::st
     }
     return Look(extra.empty(), fmt::format("{}", fmt::join(extra, ", ")));
   }));
+}
+
+std::filesystem::path data_folder(World& world, const std::string& ns, const std::string& member) {
+  const auto claim = world.run(world.get(kube::kPersistentVolumeClaims, {ns, "data-" + member}));
+  const auto volume = world.run(world.get(
+      kube::kPersistentVolumes, {"", std::string(json::text_or(claim, "/spec/volumeName", ""))}));
+  std::filesystem::path folder(json::text_or(volume, "/spec/local/path", ""));
+  folder /= launch::kDataFolder;
+  if (!std::filesystem::exists(folder))
+    throw support::FixtureError(member + " has no data in " + folder.string());
+  return folder;
 }
 
 Look waits_for(const json::Value& cluster, const std::string& reason,
