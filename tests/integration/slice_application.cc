@@ -99,6 +99,13 @@ std::map<std::string, std::string> Application::get_all(const std::string& prefi
   return out;
 }
 
+void Application::remove_all(const std::string& prefix) {
+  const auto attempt = [&](rt::Deadline deadline) {
+    return api_->delete_range(target_, {etcd::KeyRange::prefix(prefix), false}, deadline);
+  };
+  world_.run(insist<etcd::DeleteAnswer>(world_, attempt));
+}
+
 std::vector<etcd::RangeAnswer> Application::read(const std::vector<etcd::RangeRequest>& requests) {
   std::vector<Task<Result<etcd::RangeAnswer>>> reads;
   for (const auto& request : requests) {

@@ -39,6 +39,7 @@ class Application {
   std::optional<std::string> get(const std::string& key);
   // Every key that begins with this, with its value, at one revision.
   std::map<std::string, std::string> get_all(const std::string& prefix);
+  void remove_all(const std::string& prefix);
   // Many at a time; the answers stand in the order of the requests.
   std::vector<etcd::RangeAnswer> read(const std::vector<etcd::RangeRequest>& requests);
   etcd::MemberList members();

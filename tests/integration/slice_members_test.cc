@@ -1,4 +1,5 @@
 #include <gmock/gmock.h>
+#include <gtest/gtest-spi.h>
 #include <sys/stat.h>
 
 #include <csignal>
@@ -14,6 +15,7 @@
 namespace quorate::slice {
 namespace {
 
+using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -113,6 +115,17 @@ class Members : public ::testing::Test {
     for (const std::string member : kMembers) out[member] = find_member_process(cluster, member);
     return out;
   }
+  // The last that the operator wrote before it knew of a cluster.
+  json::Value status_before_formation() {
+    const json::Value* last = nullptr;
+    for (const auto& write : ledger().writes()) {
+      if (!write.is_status() || !write.what.ends_with(" c")) continue;
+      if (json::text_or(write.body, "/status/clusterID", "") != "") break;
+      last = json::find(write.body, "/status");
+    }
+    if (!last) throw support::FixtureError("no status of a forming cluster was written");
+    return *last;
+  }
   void expect_rebuilt(const json::Value& before, std::size_t written) {
     const auto after = get(kube::kEtcdClusters, "c");
     for (const char* field : {"/status/clusterID", "/status/formation", "/status/operator",
@@ -121,6 +134,7 @@ class Members : public ::testing::Test {
       ASSERT_NE(json::find(after, field), nullptr) << field;
       EXPECT_EQ(json::render(*json::find(after, field)), json::render(*json::find(before, field)));
     }
+    EXPECT_GT(ledger().writes().size(), written) << "it was not noticed";
     for (auto i = written; i < ledger().writes().size(); ++i)
       EXPECT_TRUE(ledger().writes()[i].is_status()) << ledger().writes()[i].what;
   }
@@ -192,6 +206,17 @@ TEST_F(Members, AreReachedThroughTheClientServiceByWhoeverHasACertificate) {
   application.put("greeting", "hello");
   EXPECT_EQ(application.get("greeting"), "hello");
   EXPECT_NE(application.read_without_certificate(), "");
+}
+
+// What the clients of these tests are for.
+TEST_F(Members, ClientsNoticeWritesThatAreGoneAndTimesWithoutAny) {
+  Application application(world(), key("c"));
+  Clients clients(application, "noticed/");
+  clients.wait_for_writes(150);  // they have gone on to another key
+  EXPECT_THAT(clients.find_faults(), IsEmpty());
+  application.remove_all("noticed/");
+  EXPECT_THAT(clients.find_faults(), Contains(HasSubstr("noticed/0000")));
+  EXPECT_NONFATAL_FAILURE(clients.during("nothing", [] {}), "nobody could write");
 }
 
 TEST_F(Members, LookingAgainWritesNothing) {
@@ -283,6 +308,19 @@ TEST_F(Members, AWipedStatusIsRebuiltAndNothingElseIsWritten) {
   const auto written = ledger().writes().size();
   world().run(
       world().patch(kube::kEtcdClusters, key("c"), R"({"status": null})", kube::Part::kStatus));
+  wait_until_ready();
+  expect_rebuilt(before, written);
+  EXPECT_EQ(processes(), running);
+}
+
+// As a restored backup of the API server's data brings one back: from when nothing had formed.
+TEST_F(Members, AStatusFromBeforeTheyFormedIsNotBelieved) {
+  const auto before = get(kube::kEtcdClusters, "c");
+  const auto running = processes();
+  auto rewound = before;
+  rewound.as_object()["status"] = status_before_formation();
+  const auto written = ledger().writes().size();
+  world().run(world().put_status(kube::kEtcdClusters, key("c"), rewound));
   wait_until_ready();
   expect_rebuilt(before, written);
   EXPECT_EQ(processes(), running);
