@@ -86,9 +86,12 @@ World::World(bool nodes)
     : kube_({.controller_manager = true, .scheduler = nodes}),
       nodes_("nodes", kube_.folder() / "nodes.log") {
   apply(api::make_crds());
-  const auto served = kube_.kubectl({"wait", "--for=condition=Established", "--timeout=60s",
-                                     "customresourcedefinitions", "--all"});
-  if (!served.ok()) throw support::FixtureError("CRDs are not served: " + served.err);
+  // kubectl gives up at once on a CRD that has no conditions yet.
+  support::eventually(60s, "the CRDs are served", [&] {
+    const auto served = kube_.kubectl({"wait", "--for=condition=Established", "--timeout=10s",
+                                       "customresourcedefinitions", "--all"});
+    return Look(served.ok(), served.err);
+  });
   apply(op::make_rbac({kOperatorNamespace, {}, kAccount}));
   operator_config_ = account_config(kOperatorNamespace, kAccount);
   // The garbage collector learns of new kinds only every 30 s, but at once when it starts.
