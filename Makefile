@@ -19,8 +19,12 @@ demo-stop: ## end the sandbox that `make demo` left, and remove its data
 	@scripts/demo --stop
 
 .PHONY: test
-test: bootstrap ## build with ASan and UBSan; run lint, unit, integration, TSan and fuzz stages
+test: bootstrap-browser ## build with ASan and UBSan; run lint, unit, integration, TSan and fuzz stages
 	@scripts/test $(ARGS)
+
+.PHONY: bootstrap-browser
+bootstrap-browser: bootstrap
+	@scripts/bootstrap --browser
 
 .PHONY: build release
 build: bootstrap ## the working build (preset dev)
@@ -29,7 +33,7 @@ release: bootstrap ## what is shipped and measured (preset release): quorate and
 	@cmake --preset release >/dev/null && cmake --build --preset release -j$(JOBS) --target quorate quorate-launch
 
 .PHONY: parts parts-demo
-parts: bootstrap ## build all real parts: etcd 3.5 to 3.7, kube-apiserver and its companions, the gRPC interop server
+parts: bootstrap ## build all real parts: etcd 3.4 to 3.7, kube-apiserver and its companions, the gRPC interop server
 	@tests/parts/build all
 parts-demo: bootstrap
 	@tests/parts/build etcd-3.6.16
@@ -56,7 +60,7 @@ test-sandbox: bootstrap parts-sandbox release ## the same end-to-end tests in a 
 	@scripts/test-sandbox $(ARGS)
 .PHONY: bootstrap-kube parts-kube parts-sandbox
 parts-sandbox: bootstrap
-	@tests/parts/build etcd-3.6.16 kubectl
+	@tests/parts/build etcd-3.6.16 etcd-3.5.35 kubectl helm
 bootstrap-kube: bootstrap
 	@scripts/bootstrap --kube
 parts-kube: bootstrap

@@ -1,4 +1,5 @@
 # cmake -DLIBRARY=dashboard -DFILES=a;b -DOUT=x.cc -P embed.cmake: writes a source that holds the texts of files.
+string(REGEX REPLACE "^operator$" "op" namespace ${LIBRARY})  # that one is a word of the language
 set(rows "")
 foreach(file IN LISTS FILES)
   get_filename_component(name ${file} NAME)
@@ -11,11 +12,11 @@ foreach(file IN LISTS FILES)
 endforeach()
 file(WRITE ${OUT} "#include \"${LIBRARY}/assets.h\"
 
-namespace quorate::${LIBRARY} {
+namespace quorate::${namespace} {
 namespace {
 constexpr Asset kAll[] = {
 ${rows}};
 }
 std::span<const Asset> all_assets() { return kAll; }
-}  // namespace quorate::${LIBRARY}
+}  // namespace quorate::${namespace}
 ")

@@ -148,7 +148,9 @@ inline MemberSpec any_member_spec() {
   spec.identity.member_id = maybe([] { return MemberId(1); });
   spec.identity.started = any_flag();
   spec.identity.removed = any_flag();
-  spec.identity.raft_floor = maybe([] { return RaftFloor{any_number(1, 1000), any_time()}; });
+  spec.identity.raft_floor = maybe([] {
+    return RaftFloor{any_number(1, 1000), any_time(), any_number(0, 9)};
+  });
   spec.version = any_version();
   spec.role = any_flag() ? MemberRole::kVoter : MemberRole::kLearner;
   spec.peer_url = any_word();

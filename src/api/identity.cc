@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <utility>
 
 #include "base/strings.h"
 #include "json/timestamp.h"
@@ -25,7 +26,8 @@ Identity merge(const Identity& a, const Identity& b) {
   if (!both.member_id) both.member_id = b.member_id;
   both.started = a.started || b.started;
   both.removed = a.removed || b.removed;
-  if (b.raft_floor && (!a.raft_floor || a.raft_floor->index < b.raft_floor->index))
+  const auto rank = [](const RaftFloor& floor) { return std::pair(floor.index, floor.noted); };
+  if (b.raft_floor && (!a.raft_floor || rank(*a.raft_floor) < rank(*b.raft_floor)))
     both.raft_floor = b.raft_floor;
   return both;
 }
@@ -49,6 +51,7 @@ TextMap identity_annotations(const Identity& identity) {
   if (identity.raft_floor) {
     out.emplace(kAnnotationRaftFloor, std::to_string(identity.raft_floor->index));
     out.emplace(kAnnotationRaftFloorNoted, json::render_time(identity.raft_floor->noted));
+    out.emplace(kAnnotationRaftFloorVoters, std::to_string(identity.raft_floor->voters));
   }
   return out;
 }
@@ -79,6 +82,8 @@ Result<std::optional<Id>> read_id(const TextMap& map, std::string_view key) {
   return std::optional<Id>(*id);
 }
 
+constexpr int kMaxVoters = 100;  // far beyond any cluster
+
 // One that cannot be read says nothing: another witness has it, and writes it here again.
 std::optional<RaftFloor> find_floor(const TextMap& map) {
   const auto* text = find_text(map, kAnnotationRaftFloor);
@@ -87,7 +92,10 @@ std::optional<RaftFloor> find_floor(const TextMap& map) {
   const auto index = parse_integer(*text);
   const auto time = json::parse_time(*noted);
   if (!index || *index <= 0 || !time) return std::nullopt;
-  return RaftFloor{*index, *time};
+  const auto* voters = find_text(map, kAnnotationRaftFloorVoters);
+  const auto count = voters ? parse_integer(*voters) : std::nullopt;
+  const bool known = count && *count > 0 && *count <= kMaxVoters;
+  return RaftFloor{*index, *time, known ? static_cast<int>(*count) : 0};
 }
 
 }  // namespace

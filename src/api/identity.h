@@ -29,6 +29,7 @@ struct Formation {
 struct RaftFloor {
   std::int64_t index = 0;  // of the highest entry that the member itself said it had applied
   WallTime noted;          // when that was written down
+  int voters = 0;  // how many the log knew by then; 0: not known, those who formed the cluster
   friend bool operator==(const RaftFloor&, const RaftFloor&) = default;
 };
 

@@ -40,7 +40,10 @@ std::string last_words(std::string_view log) {
   if (out.empty()) out = chosen;
   if (const auto error = field_of(chosen, "error"); !error.empty())
     out += fmt::format(": {}", error);
-  return out.substr(0, kEnough);
+  auto end = std::min(out.size(), kEnough);  // never within a character: it stands in status
+  while (end < out.size() && end > 0 && (static_cast<unsigned char>(out[end]) & 0xc0) == 0x80)
+    --end;
+  return out.substr(0, end);
 }
 
 bool says_log_is_short(std::string_view log) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/bytes.h"
+
 namespace quorate::api {
 namespace {
 
@@ -18,6 +20,14 @@ go.etcd.io/raft/v3.(*raftLog).commitTo(0xc7fcf61eaa0, 0x9)
 	go.etcd.io/raft/v3@v3.6.0/log.go:324 +0xef
 go.etcd.io/raft/v3.(*raft).handleHeartbeat(0xc7fcf796300, {0x8, 0xccfad2d1eb310b91, 0x7b46e3eb707c9360, 0x2})
 )";
+
+TEST(LastWords, EndWithAWholeCharacter) {
+  for (std::size_t before = 296; before < 300; ++before) {
+    const auto words = last_words(std::string(before, 'x') + "\u20ac and more of it");
+    EXPECT_TRUE(is_valid_utf8(words)) << before;
+    EXPECT_EQ(words.size(), before + 3 <= 300 ? 300U : before) << before;
+  }
+}
 
 TEST(LastWords, AreThoseOfThePanic) {
   EXPECT_EQ(last_words(kShort),

@@ -33,6 +33,11 @@ void describe(Visitor& visit, const RaftFloor*) {
               &RaftFloor::index);
   visit.field({.name = "noted", .text = "When that was written down.", .required = true},
               &RaftFloor::noted);
+  visit.field({.name = "voters",
+               .text = "How many voters its log knew by then; absent: those who formed the "
+                       "cluster.",
+               .minimum = 0},
+              &RaftFloor::voters);
 }
 
 template <class Visitor>

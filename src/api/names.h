@@ -72,6 +72,7 @@ inline constexpr std::string_view kAnnotationStarted = "quorate.io/started";
 inline constexpr std::string_view kAnnotationRemoved = "quorate.io/removed";
 inline constexpr std::string_view kAnnotationRaftFloor = "quorate.io/raft-floor";
 inline constexpr std::string_view kAnnotationRaftFloorNoted = "quorate.io/raft-floor-noted";
+inline constexpr std::string_view kAnnotationRaftFloorVoters = "quorate.io/raft-floor-voters";
 // What the launch guard is told beside that (Pods).
 inline constexpr std::string_view kAnnotationFormation = "quorate.io/formation";  // open, closed
 inline constexpr std::string_view kAnnotationInitialCluster = "quorate.io/initial-cluster";

@@ -255,6 +255,11 @@ Problems warnings(const ClusterSpec& spec) {
   if (spec.replicas % 2 == 0 && spec.replicas > 0)
     problems.push_back({"spec.replicas", fmt::format("{} members tolerate no more failures than {}",
                                                      spec.replicas, spec.replicas - 1)});
+  if (spec.disruption_budget.enabled && (spec.replicas == 1 || spec.replicas == 2))
+    problems.push_back(
+        {"spec.replicas", fmt::format("of {} none can be missed: the disruption budget "
+                                      "blocks drains of their nodes",
+                                      spec.replicas)});
   if (spec.version) {
     const auto* release = find_release(*spec.version);
     if (release && !release->supported)

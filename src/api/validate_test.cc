@@ -12,6 +12,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 ClusterSpec spec_of(const char* text) {
   auto spec = decode_cluster_spec(*json::parse(text));
@@ -91,6 +92,8 @@ TEST(Validate, TellsEveryBadDeclarationOfTheCatalogue) {
       {"I05", R"({"version":"3.5.16-rc.1"})", "spec.version"},
       {"I05", R"({"version":"9.9.9"})", "spec.version"},
       {"I05", R"({"version":"3.5.16;reboot"})", "spec.version"},
+      {"I07", R"({"image":{"repository":"quay.io/coreos/etcd:latest"}})", "spec.image.repository"},
+      {"I07", R"({"image":{"digest":"v3.6.16"}})", "spec.image.digest"},
       {"I08", R"({"image":{"repository":"a\nb"}})", "spec.image.repository"},
       {"I08", R"({"image":{"repository":"a@@b"}})", "spec.image.repository"},
       {"I12", R"({"storage":{"claim":{"size":"0"}}})", "spec.storage.claim.size"},
@@ -100,6 +103,8 @@ TEST(Validate, TellsEveryBadDeclarationOfTheCatalogue) {
       {"I14", R"({"storage":{"claim":{"accessModes":["ReadWriteMany"]}}})",
        "spec.storage.claim.accessModes"},
       {"I14", R"({"storage":{"claim":{"volumeMode":"Block"}}})", "spec.storage.claim.volumeMode"},
+      {"I15", R"({"peerPort":2381})", "spec.peerPort"},
+      {"I15", R"({"token":"another"})", "spec.token"},
       {"I16", R"({"resources":{"requests":{"cpu":2},"limits":{"cpu":1}}})",
        "spec.resources.limits.cpu"},
       {"I16", R"({"resources":{"requests":{"cpu":"0"}}})", "spec.resources.requests.cpu"},
@@ -156,7 +161,12 @@ TEST(Validate, TellsEveryBadDeclarationOfTheCatalogue) {
       {"I28", R"({"options":{"max-wals":"1"}})", "spec.options.max-wals"},
       {"I28", R"({"options":{"max-request-bytes":"2147483648"}})",
        "spec.options.max-request-bytes"},
+      {"I41", R"({"storage":{"claim":{"volumeName":"theirs"}}})", "spec.storage.claim.volumeName"},
       {"I43", R"({"replica":3})", "spec.replica"},
+      {"I44", R"({"observedGeneration":7})", "spec.observedGeneration"},
+      {"I47", R"({"disruptionBudget":{"minAvailable":0}})", "spec.disruptionBudget.minAvailable"},
+      {"I47", R"({"disruptionBudget":{"maxUnavailable":"100%"}})",
+       "spec.disruptionBudget.maxUnavailable"},
       {"I43", R"({"paused":"yes"})", "spec.paused"},
       {"I48", R"({"services":{"client":{"spec":{"nodePort":30000}}}})",
        "spec.services.client.spec.nodePort"},
@@ -200,6 +210,48 @@ TEST(ValidateChange, RefusesWhatAFormedClusterCannotTakeUpYet) {
   EXPECT_EQ(change("{}", R"({"version":"3.7.3"})", true),
             "spec.version: cannot be changed from 3.6.16 to 3.7.3 yet: the cluster has formed, and "
             "goes from one patch version to another alone; write a version 3.6.x");
+}
+
+// The catalogue of bad declarations, as far as it takes two of them. What else it names is in
+// docs/coverage.md, under "Bad declarations".
+TEST(ValidateChange, TellsEveryBadEditOfTheCatalogue) {
+  struct Bad {
+    const char* id;
+    const char* before;
+    const char* after;
+    const char* field;
+    const char* value;
+    const char* rule;
+  };
+  const Bad cases[] = {
+      {"I04", R"({"storage":{"emptyDir":{}}})", R"({"replicas":0,"storage":{"emptyDir":{}}})",
+       "spec.replicas: ", "0 would stop all members", "write 1 or more"},
+      {"I06", R"({"version":"3.6.16"})", R"({"version":"3.5.35"})",
+       "spec.version: ", "from 3.6.16 to 3.5.35", "write a version 3.6.x"},
+      {"I06", R"({"version":"3.5.35"})", R"({"version":"3.7.3"})",
+       "spec.version: ", "from 3.5.35 to 3.7.3", "write a version 3.5.x"},
+      {"I06", R"({"version":"3.5.25"})", R"({"version":"3.6.16"})",
+       "spec.version: ", "from 3.5.25 to 3.6.16", "write a version 3.5.x"},
+      {"I12", R"({"storage":{"claim":{"size":"1Gi"}}})", R"({"storage":{"claim":{"size":"1G"}}})",
+       "spec.storage.claim.size: ", "from 1Gi to 1G", "cannot shrink"},
+      {"I13", R"({"storage":{"claim":{"storageClassName":"no-such"}}})",
+       R"({"storage":{"claim":{"storageClassName":"fast"}}})",
+       "spec.storage.claim.storageClassName: ", "from \"no-such\" to \"fast\"",
+       "cannot be changed"},
+      {"I15", R"({"storage":{"claim":{}}})", R"({"storage":{"emptyDir":{}}})",
+       "spec.storage: ", "from claim to emptyDir", "cannot be changed"},
+      {"I15", "{}", R"({"storage":{"emptyDir":{"medium":"Memory"}}})",
+       "spec.storage: ", "from claim to emptyDir", "cannot be changed"},
+      {"I30", "{}", R"({"tls":{"client":{"mode":"Disabled"}}})",
+       "spec.tls.client.mode: ", "from Managed to Disabled", "cannot be changed"},
+      {"I30", "{}", R"({"tls":{"peer":{"mode":"Disabled"}}})",
+       "spec.tls.peer.mode: ", "from Managed to Disabled", "cannot be changed"},
+  };
+  for (const auto& one : cases) {
+    const auto said = problems_of(one.after) + change(one.before, one.after, true);
+    for (const char* part : {one.field, one.value, one.rule})
+      EXPECT_THAT(said, HasSubstr(part)) << one.id << " " << one.after;
+  }
 }
 
 TEST(ValidateChange, LetsAFormedClusterBeRolled) {
@@ -261,6 +313,13 @@ TEST(Warnings, TellWhatIsAllowedAndUnwise) {
   EXPECT_THAT(warnings(ClusterSpec{}), IsEmpty());
   EXPECT_EQ(text(warnings(spec_of(R"({"replicas":4})"))),
             "spec.replicas: 4 members tolerate no more failures than 3");
+  EXPECT_THAT(text(warnings(spec_of(R"({"replicas":1})"))),
+              HasSubstr("spec.replicas: of 1 none can be missed"));
+  EXPECT_THAT(text(warnings(spec_of(R"({"replicas":2})"))),
+              HasSubstr("spec.replicas: of 2 none can be missed"));
+  EXPECT_THAT(text(warnings(spec_of(R"({"replicas":1,"disruptionBudget":{"enabled":false}})"))),
+              Not(HasSubstr("spec.replicas")))
+      << "without a budget no drain is blocked";
   EXPECT_THAT(text(warnings(spec_of(R"({"version":"3.4.23"})"))), HasSubstr("no longer supported"));
   EXPECT_THAT(text(warnings(spec_of(R"({"tls":{"client":{"mode":"Disabled"}}})"))),
               HasSubstr("spec.tls.client.mode"));

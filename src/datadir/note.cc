@@ -52,7 +52,8 @@ Result<Note> parse_note(std::string_view text) {
     values[i] = std::string(pair->after);
   }
   auto incarnation = parse_integer(values[2]);
-  if (!incarnation || *incarnation < 1 || *incarnation > 1'000'000'000)
+  if (!incarnation || *incarnation < 1 || *incarnation > 1'000'000'000 ||
+      std::to_string(*incarnation) != values[2])
     return fail(Code::kCorrupt, "the note has no incarnation");
   if (values[4] != "true" && values[4] != "false")
     return fail(Code::kCorrupt, "the note does not say whether it was verified");

@@ -2,9 +2,21 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/strings.h"
+#include "net/address.h"
 
 namespace quorate::etcd {
+namespace {
+
+// Of a DNS name or an IPv4 address.
+bool is_of_a_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+         c == '_' || c == '.';
+}
+
+}  // namespace
 
 Result<net::Endpoint> parse_endpoint(std::string_view url) {
   auto refuse = [url] {
@@ -30,10 +42,12 @@ Result<net::Endpoint> parse_endpoint(std::string_view url) {
   if (!port || *port < 1 || *port > 65535) return refuse();
   if (host.starts_with('[') && host.ends_with(']')) {
     host = host.substr(1, host.size() - 2);
-  } else if (host.find_first_of(":/?#@[]") != std::string_view::npos) {
+    const bool has_zone = host.find('%') != std::string_view::npos;
+    if (has_zone || host.find(':') == std::string_view::npos || !net::Address::parse(host, 0))
+      return refuse();
+  } else if (host.empty() || !std::all_of(host.begin(), host.end(), is_of_a_name)) {
     return refuse();
   }
-  if (host.empty()) return refuse();
   endpoint.host = host;
   endpoint.port = static_cast<std::uint16_t>(*port);
   return endpoint;

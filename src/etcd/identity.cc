@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include "base/bytes.h"
-#include "etcd/digest.h"
+#include "pki/digest.h"
 
 namespace quorate::etcd {
 namespace {
 
 std::string fingerprint_of(const net::TlsIdentity& tls) {
-  Sha256 digest;
+  pki::Sha256Stream digest;
   for (const std::string* part : {&tls.roots, &tls.certificate, &tls.key.reveal()}) {
     digest.update(fmt::format("{}:", part->size()));  // so that no two divisions look the same
     digest.update(*part);

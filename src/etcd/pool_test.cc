@@ -25,14 +25,32 @@ TEST(Endpoint, ReadsWhatEtcdAdvertises) {
 }
 
 TEST(Endpoint, RefusesAnythingElse) {
-  for (const char* text :
-       {"", "10.0.0.1:2379", "http://", "http://:2379", "http://host", "http://host:", "unix://a:1",
-        "http://host:0", "http://host:65536", "http://host:2379/path", "http://user@host:1",
-        "http://fd00::1:2379", "https://[]:1", "http://host:2379?x", "http://host:+1"}) {
+  for (const char* text : {"",
+                           "10.0.0.1:2379",
+                           "http://",
+                           "http://:2379",
+                           "http://host",
+                           "http://host:",
+                           "unix://a:1",
+                           "http://host:0",
+                           "http://host:65536",
+                           "http://host:2379/path",
+                           "http://user@host:1",
+                           "http://fd00::1:2379",
+                           "https://[]:1",
+                           "http://host:2379?x",
+                           "http://host:+1",
+                           "http://a b:1",
+                           "http://a\nb:1",
+                           "http://a%2f:1",
+                           "http://[a/b]:1",
+                           "http://[host]:1"}) {
     auto parsed = parse_endpoint(text);
     ASSERT_FALSE(parsed) << text;
     EXPECT_EQ(parsed.error().code(), Code::kInvalid) << text;
   }
+  EXPECT_FALSE(parse_endpoint(std::string_view("http://[fd00::1\0x]:1", 20)));
+  EXPECT_FALSE(parse_endpoint("http://[fe80::1%lo]:1"));
 }
 
 // Nothing here connects: a connection is begun by the first call.

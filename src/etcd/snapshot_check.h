@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "etcd/digest.h"
 #include "etcd/types.h"
+#include "pki/digest.h"
 
 namespace quorate::etcd {
 
@@ -19,7 +19,7 @@ class SnapshotCheck {
   Result<SnapshotTrailer> finish();
 
  private:
-  Sha256 digest_;
+  pki::Sha256Stream digest_;
   std::string tail_;  // the last 32 bytes: they may be the digest
   std::int64_t size_ = 0;
 };

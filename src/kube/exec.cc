@@ -48,7 +48,8 @@ Result<int> parse_exec_status(std::string_view status) {
   if (const auto* causes = json::find(*document, "/details/causes"); causes && causes->is_array())
     for (const auto& cause : causes->get_array())
       if (json::text_or(cause, "/reason", "") == "ExitCode")
-        if (const auto code = parse_integer(json::text_or(cause, "/message", "")))
+        if (const auto code = parse_integer(json::text_or(cause, "/message", ""));
+            code && *code > 0 && *code <= 255)
           return static_cast<int>(*code);
   const auto said = json::text_or(*document, "/message", "it did not say why");
   return fail(Code::kUnavailable, std::string(said));

@@ -48,6 +48,9 @@ TEST(ExecProtocol, ReadsHowACommandEnded) {
   EXPECT_FALSE(parse_exec_status("{"));
   EXPECT_FALSE(parse_exec_status(
       R"({"status":"Failure","details":{"causes":[{"reason":"ExitCode","message":"x"}]}})"));
+  EXPECT_FALSE(parse_exec_status(
+      R"({"status":"Failure","details":{"causes":[{"reason":"ExitCode","message":"4294967296"}]}})"))
+      << "which is not 0";
 }
 
 TEST(ExecProtocol, AsksForEachWordByItself) {

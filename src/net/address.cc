@@ -11,6 +11,7 @@
 namespace quorate::net {
 
 std::optional<Address> Address::parse(std::string_view text, std::uint16_t port) {
+  if (text.find('\0') != std::string_view::npos) return std::nullopt;  // where C would end it
   Address address;
   std::string name(text);
   auto* v4 = reinterpret_cast<sockaddr_in*>(&address.storage_);

@@ -192,7 +192,9 @@ TEST_F(Resolve, ANameThatDoesNotExistIsUnavailable) {
 }
 
 TEST_F(Resolve, TheHostsFileComesFirst) {
-  config_.add_hosts("# comment\n10.9.9.9 Alpha beta # more\nfd00::1 alpha\nbroken line\n");
+  config_.add_hosts(
+      "# comment\n10.9.9.9 Alpha beta # more\nfd00::1 alpha\nbroken line\n10.9.9.8 .\n");
+  EXPECT_EQ(config_.hosts.count(""), 0U) << "a dot is no name";
   EXPECT_THAT(texts(must(look_up("alpha"))), ElementsAre("10.9.9.9:2379", "[fd00::1]:2379"));
   EXPECT_THAT(texts(must(look_up("BETA."))), ElementsAre("10.9.9.9:2379"));
   EXPECT_THAT(texts(must(look_up("localhost"))), ElementsAre("127.0.0.1:2379", "[::1]:2379"));

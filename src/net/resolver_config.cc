@@ -76,7 +76,8 @@ void ResolverConfig::add_hosts(std::string_view text) {
     const auto address = Address::parse(words[0], 0);
     if (!address) continue;
     for (std::size_t i = 1; i < words.size(); ++i)
-      hosts.emplace(to_lower(without_final_dot(words[i])), *address);
+      if (auto name = to_lower(without_final_dot(words[i])); !name.empty())
+        hosts.emplace(std::move(name), *address);
   }
 }
 

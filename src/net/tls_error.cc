@@ -124,14 +124,14 @@ int note_refusal(int accepted, X509_STORE_CTX* verification) {
   return accepted;
 }
 
-std::string refusal_of_resumed(X509* certificate, const std::string& name) {
+std::string refusal_of_resumed(X509* certificate, const std::string& name, std::time_t now) {
   const unsigned flags = X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT;
   const bool is_address = Address::parse(name, 0).has_value();
   const int fits = is_address
                        ? X509_check_ip_asc(certificate, name.c_str(), 0)
                        : X509_check_host(certificate, name.data(), name.size(), flags, nullptr);
   if (fits != 1) return wrong_name(certificate, name);
-  if (X509_cmp_current_time(X509_get0_notAfter(certificate)) <= 0) return expired(certificate);
+  if (X509_cmp_time(X509_get0_notAfter(certificate), &now) <= 0) return expired(certificate);
   return {};
 }
 

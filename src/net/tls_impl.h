@@ -64,7 +64,7 @@ std::string last_openssl_error();
 int note_refusal(int accepted, X509_STORE_CTX* verification);
 // Empty if a resumed session's certificate is still good for this name; verification itself is
 // not repeated on resumption.
-std::string refusal_of_resumed(X509* certificate, const std::string& name);
+std::string refusal_of_resumed(X509* certificate, const std::string& name, std::time_t now);
 // The failure of an operation on `ssl` that returned `code`, `number` being errno after it.
 Error tls_error(SSL* ssl, int code, int number);
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 
 #include "base/check.h"
 #include "net/address.h"
@@ -69,7 +70,8 @@ class TlsStream final : public ByteStream {
 
   void be_server() { SSL_set_accept_state(ssl_.get()); }
   void be_client_of(const TlsTarget& target);
-  Task<Result<void>> shake_hands();
+  // Certificates are held against this time.
+  Task<Result<void>> shake_hands(WallTime now);
 
   Result<Moved> try_read(std::span<char> to) override {
     ERR_clear_error();
@@ -84,7 +86,9 @@ class TlsStream final : public ByteStream {
     std::size_t sent = 0;
     if (SSL_write_ex(ssl_.get(), from.data(), from.size(), &sent) == 1)
       return Moved{Moved::State::kSome, sent};
-    return not_moved(write_waits_for_);
+    auto moved = not_moved(write_waits_for_);
+    if (moved) return moved;
+    return fail(last_word().value_or(std::move(moved).error()));
   }
 
   Task<Result<void>> wait_to_read(rt::Deadline deadline) override {
@@ -131,6 +135,20 @@ class TlsStream final : public ByteStream {
     }
   }
 
+  // What the peer said before it closed, if that tells why. A server that refuses our certificate
+  // sends an alert and closes without reading what we sent meanwhile, which resets the connection:
+  // a write then fails while the alert still waits to be read. A look takes no data from readers.
+  std::optional<Error> last_word() {
+    ERR_clear_error();
+    char ignored = 0;
+    std::size_t got = 0;
+    if (SSL_peek_ex(ssl_.get(), &ignored, 1, &got) == 1) return std::nullopt;
+    const int number = errno;
+    const int code = SSL_get_error(ssl_.get(), 0);
+    if (code != SSL_ERROR_SSL) return std::nullopt;
+    return tls_error(ssl_.get(), code, number);
+  }
+
   std::unique_ptr<Socket> socket_;
   std::shared_ptr<TlsContext> context_;
   SslNotes notes_;
@@ -168,7 +186,9 @@ void TlsStream::be_client_of(const TlsTarget& target) {
     SSL_set_session(ssl, session.get());
 }
 
-Task<Result<void>> TlsStream::shake_hands() {
+Task<Result<void>> TlsStream::shake_hands(WallTime now) {
+  const auto seconds = std::chrono::system_clock::to_time_t(now);
+  X509_VERIFY_PARAM_set_time(SSL_get0_param(ssl_.get()), seconds);
   for (;;) {
     ERR_clear_error();
     errno = 0;
@@ -182,7 +202,7 @@ Task<Result<void>> TlsStream::shake_hands() {
   if (!SSL_session_reused(ssl_.get()) || notes_.expected_name.empty()) co_return Result<void>();
   ++context_->native().resumed;
   X509* certificate = SSL_get0_peer_certificate(ssl_.get());
-  auto refusal = certificate ? refusal_of_resumed(certificate, notes_.expected_name)
+  auto refusal = certificate ? refusal_of_resumed(certificate, notes_.expected_name, seconds)
                              : std::string("the resumed session has no certificate");
   if (!refusal.empty()) co_return fail(Error(Code::kForbidden, refusal).in("tls"));
   co_return Result<void>();
@@ -190,7 +210,8 @@ Task<Result<void>> TlsStream::shake_hands() {
 
 Task<Result<std::unique_ptr<ByteStream>>> finish(std::unique_ptr<TlsStream> stream,
                                                  rt::Runtime runtime, rt::Deadline deadline) {
-  auto done = co_await rt::with_deadline(runtime, deadline, stream->shake_hands());
+  auto done =
+      co_await rt::with_deadline(runtime, deadline, stream->shake_hands(runtime.clock->wall()));
   if (!done && done.error() == Code::kTimeout)
     co_return fail(Error(Code::kTimeout, "the handshake did not end in time").in("tls"));
   if (!done) co_return fail(std::move(done).error());

@@ -18,7 +18,8 @@ struct TlsTarget {
 // Shakes hands on a connected socket. Errors name the reason. kForbidden if one side does not
 // accept the other's certificate, kUnavailable for everything else.
 //
-// A TLS 1.3 server judges our certificate after we are done: its refusal shows in the first read.
+// A TLS 1.3 server judges our certificate after we are done: its refusal shows in the first read,
+// or in a write that comes after it.
 [[nodiscard]] Task<Result<std::unique_ptr<ByteStream>>> tls_connect(
     std::unique_ptr<Socket> socket, std::shared_ptr<TlsContext> context, TlsTarget target,
     rt::Deadline deadline);

@@ -1,8 +1,10 @@
 #include "net/tls.h"
 
 #include <gmock/gmock.h>
+#include <sys/socket.h>
 
 #include "net/testing.h"
+#include "net/tls_stream.h"
 #include "pki/authority.h"
 
 namespace quorate::net {
@@ -166,6 +168,30 @@ TEST_F(Tls, AClientThatIsRefusedKnowsThatNothingWasProcessed) {
   EXPECT_THAT(expired.error().text(), HasSubstr("refused our certificate: it has expired"));
 }
 
+// The server closes on what we have sent by then: a write finds the connection broken, while the
+// alert that says why has not been read.
+TEST_F(Tls, AWriteAfterTheRefusalTellsOfItAndNotOfTheBrokenConnection) {
+  auto ca = authority("ca");
+  auto stranger = leaf(authority("other"));
+  stranger.roots = ca.certificate().pem();
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
+  std::vector<Task<Result<std::unique_ptr<ByteStream>>>> both;
+  both.push_back(tls_connect(
+      std::make_unique<Socket>(runtime_, ends[0]), must(TlsContext::for_client(stranger, {"h2"})),
+      {.server_name = "localhost", .session_key = "", .alpn = {}}, soon(runtime_)));
+  both.push_back(tls_accept(std::make_unique<Socket>(runtime_, ends[1]),
+                            must(TlsContext::for_server(leaf(ca), PeerCheck::kRequired, {"h2"})),
+                            soon(runtime_)));
+  auto shaken = loop_.run(rt::all(runtime_, std::move(both)));
+  auto client = must(std::move(shaken[0]));
+  ASSERT_FALSE(shaken[1]);  // and its end is closed
+  auto written = client->try_write("a request");
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().code(), Code::kForbidden) << written.error().text();
+  EXPECT_THAT(written.error().text(), HasSubstr("refused our certificate: unknown authority"));
+}
+
 TEST_F(Tls, WhatIsListedIsTrustedEvenIfItIsNoRoot) {
   auto ca = authority("ca");
   auto theirs = leaf(ca);
@@ -217,6 +243,32 @@ TEST_F(Tls, AServerOnManyAddressesIsWhoWasCalled) {
     EXPECT_EQ(result->has_value(), host != "127.0.0.3") << host;
     if (*result) EXPECT_EQ(hello_.last_local, host);
   }
+}
+
+// The machine's clock, on another day.
+class OtherDay : public rt::Clock {
+ public:
+  OtherDay(rt::Clock& today, std::chrono::hours later) : today_(today), later_(later) {}
+  Monotonic now() const override { return today_.now(); }
+  WallTime wall() const override { return today_.wall() + later_; }
+  Task<Result<void>> sleep_until(Monotonic when) override { return today_.sleep_until(when); }
+
+ private:
+  rt::Clock& today_;
+  std::chrono::hours later_;
+};
+
+TEST_F(Tls, CertificatesAreHeldAgainstTheClockThatWasGiven) {
+  auto ca = authority("ca");
+  const auto mine = leaf(ca);
+  const auto theirs = leaf(ca);
+  OtherDay tomorrow(*runtime_.clock, 25h);
+  OtherDay yesterday(*runtime_.clock, -2h);
+  ASSERT_TRUE(call(mine, theirs, PeerCheck::kNone).has_value());
+  runtime_.clock = &tomorrow;
+  EXPECT_THAT(call(mine, theirs, PeerCheck::kNone).error().text(), HasSubstr("expired"));
+  runtime_.clock = &yesterday;
+  EXPECT_THAT(call(mine, theirs, PeerCheck::kNone).error().text(), HasSubstr("not valid before"));
 }
 
 TEST_F(Tls, ASecondConnectionResumesTheSession) {

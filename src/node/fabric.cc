@@ -72,14 +72,17 @@ Result<void> lay_wires() {
   return netlink.add_local_route(layout::kServices);
 }
 
+Result<void> write_resolver(const std::string& file) {
+  return write_small_file(file,
+                          fmt::format("search svc.{0} {0}\nnameserver {1}\noptions ndots:5\n",
+                                      kClusterDomain, layout::kFabric.text()),
+                          0644);
+}
+
 // Whoever asks for a name inside asks the fabric's DNS. A machine without this file has no resolver
 // that could be told.
 Step cover_resolver(const std::string& file) {
   constexpr const char* kCovered = "/etc/resolv.conf";
-  auto text = fmt::format("search svc.{0} {0}\nnameserver {1}\noptions ndots:5\n", kClusterDomain,
-                          layout::kFabric.text());
-  if (auto written = write_small_file(file, text, 0644); !written)
-    return refused(fmt::format("write {}", file), written.error().status().value_or(EIO));
   if (::mount(file.c_str(), kCovered, nullptr, MS_BIND, nullptr) != 0 && errno != ENOENT)
     return refused(fmt::format("mount(\"{}\", MS_BIND)", kCovered));
   return {};
@@ -158,6 +161,7 @@ Result<bool> is_own(int fd, const char* kind) {
 }  // namespace
 
 Result<Fabric> Fabric::make(const Options& options) {
+  TRY(in("make the fabric", write_resolver(resolver_file(options.directory))));
   TRY(auto pipe, rt::make_pipe());
   int maker = ::getpid();
   int pid = ::fork();
@@ -167,6 +171,8 @@ Result<Fabric> Fabric::make(const Options& options) {
   auto told = read_to_end(pipe.read.get());
   if (!told.empty()) {
     ::waitpid(pid, nullptr, 0);
+    std::error_code ignored;
+    std::filesystem::remove(resolver_file(options.directory), ignored);
     char* rest = nullptr;
     auto number = static_cast<int>(std::strtol(told.c_str(), &rest, 10));
     return fail(explain_refusal(NamespaceSettings::of_this_machine(), rest + 1, number)

@@ -71,22 +71,24 @@ int end_leftovers(const NodeDirs& dirs) {
   return ended;
 }
 
-Result<std::unique_ptr<Node>> Node::make(rt::Runtime runtime, kube::Api& api, ClusterView& cluster,
-                                         const ImageTable& images, NodeOptions options, Log log) {
+Result<std::unique_ptr<Node>> Node::make(rt::Runtime runtime, kube::Api& api, rt::Files& files,
+                                         ClusterView& cluster, const ImageTable& images,
+                                         NodeOptions options, Log log) {
   for (const auto& folder : {options.dirs.volumes(), options.dirs.pods(), options.dirs.place()})
     TRY(make_directories(folder));
   if (int count = end_leftovers(options.dirs); count > 0)
     log.warn("ended processes that an earlier life of the node had left", {{"count", count}});
   TRY(auto wires, in("node " + options.name, Wires::lay(options.number)));
-  return std::unique_ptr<Node>(new Node(runtime, api, cluster, images, std::move(options),
+  return std::unique_ptr<Node>(new Node(runtime, api, files, cluster, images, std::move(options),
                                         std::move(wires), std::move(log)));
 }
 
-Node::Node(rt::Runtime runtime, kube::Api& api, ClusterView& cluster, const ImageTable& images,
-           NodeOptions options, Wires wires, Log log)
+Node::Node(rt::Runtime runtime, kube::Api& api, rt::Files& files, ClusterView& cluster,
+           const ImageTable& images, NodeOptions options, Wires wires, Log log)
     : runtime_(runtime),
       options_(std::move(options)),
       log_(log.with("node", options_.name)),
+      files_(files),
       api_(runtime, api),
       client_(runtime, api_, client_options(log_)),
       recorder_(runtime, client_, recorder_options(options_, log_)),
@@ -246,9 +248,10 @@ Task<Result<void>> Node::renew_lease() {
 
 Task<void> Node::keep_alive() {
   std::optional<Monotonic> told;  // nothing: to be registered
+  bool silent = false;            // whoever did not hear of us may have given us up
   while (true) {
     Result<void> done;
-    bool due = told && runtime_.clock->now() - *told >= options_.status_period;
+    bool due = told && (silent || runtime_.clock->now() - *told >= options_.status_period);
     if (!told)
       done = co_await register_node();
     else if (due)
@@ -257,6 +260,7 @@ Task<void> Node::keep_alive() {
     // Somebody has deleted the Node object: it is made again, since we are still there.
     if (!done && done.error().code() == Code::kNotFound) told.reset();
     if (done) done = co_await renew_lease();
+    silent = !done;
     if (!done && done.error().code() == Code::kCancelled) co_return;
     if (!done) log_.warn("cannot tell that the node is alive", {{"error", done.error()}});
     auto pause = done ? options_.lease_period : kRetry;
@@ -301,8 +305,10 @@ Task<void> Node::follow_claims() {
   }
 }
 
+// The directory is on the disk before anybody hears of the volume: a power cut in between could
+// otherwise leave a volume that says it holds a member's data, and holds none.
 Task<Result<void>> Node::carry_out(Provision step) {
-  CO_TRY(make_directories(step.directory));
+  CO_TRY(co_await files_.make_directories(step.directory, 0755));
   auto made = co_await client_.create(kube::kPersistentVolumes, "", std::move(step.volume),
                                       runtime_.in(kCallTimeout));
   if (!made && made.error().code() != Code::kConflict) co_return fail(std::move(made).error());

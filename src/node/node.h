@@ -14,6 +14,7 @@
 #include "node/node_context.h"
 #include "node/node_object.h"
 #include "node/pod_runner.h"
+#include "rt/files.h"
 #include "rt/group.h"
 #include "rt/signal.h"
 
@@ -48,7 +49,7 @@ class Node {
  public:
   // Lays the node's wires, and ends what an earlier life of the node may have left.
   [[nodiscard]] static Result<std::unique_ptr<Node>> make(rt::Runtime runtime, kube::Api& api,
-                                                          ClusterView& cluster,
+                                                          rt::Files& files, ClusterView& cluster,
                                                           const ImageTable& images,
                                                           NodeOptions options, Log log);
 
@@ -71,8 +72,8 @@ class Node {
   void dependency_changed();
 
  private:
-  Node(rt::Runtime runtime, kube::Api& api, ClusterView& cluster, const ImageTable& images,
-       NodeOptions options, Wires wires, Log log);
+  Node(rt::Runtime runtime, kube::Api& api, rt::Files& files, ClusterView& cluster,
+       const ImageTable& images, NodeOptions options, Wires wires, Log log);
 
   Task<void> keep_alive();
   Task<Result<void>> register_node();
@@ -91,6 +92,7 @@ class Node {
   rt::Runtime runtime_;
   NodeOptions options_;
   Log log_;
+  rt::Files& files_;
   GatedApi api_;
   kube::Client client_;
   kube::Recorder recorder_;

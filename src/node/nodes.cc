@@ -68,15 +68,16 @@ Result<void> prepare_node_process(const std::string& directory) {
   return {};
 }
 
-Result<std::unique_ptr<Nodes>> Nodes::make(rt::Runtime runtime, kube::Api& api,
+Result<std::unique_ptr<Nodes>> Nodes::make(rt::Runtime runtime, kube::Api& api, rt::Files& files,
                                            NodesOptions options, Log log) {
   TRY(check(options));
-  return std::unique_ptr<Nodes>(new Nodes(runtime, api, std::move(options), std::move(log)));
+  return std::unique_ptr<Nodes>(new Nodes(runtime, api, files, std::move(options), std::move(log)));
 }
 
-Nodes::Nodes(rt::Runtime runtime, kube::Api& api, NodesOptions options, Log log)
+Nodes::Nodes(rt::Runtime runtime, kube::Api& api, rt::Files& files, NodesOptions options, Log log)
     : runtime_(runtime),
       api_(api),
+      files_(files),
       options_(std::move(options)),
       log_(std::move(log)),
       client_(runtime, api, client_options(log_)),
@@ -112,7 +113,8 @@ Result<void> Nodes::boot(const std::string& name, Slot& slot) {
   options.shutdown_grace = options_.shutdown_grace;
   options.log_limit = options_.log_limit;
   options.keep_logs = options_.keep_logs;
-  TRY(auto node, Node::make(runtime_, api_, cluster_, options_.images, std::move(options), log_));
+  TRY(auto node,
+      Node::make(runtime_, api_, files_, cluster_, options_.images, std::move(options), log_));
   if (slot.cut) TRY(node->cut());
   slot.node = std::move(node);
   slot.life = std::make_unique<rt::TaskGroup>(runtime_);

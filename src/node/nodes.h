@@ -12,12 +12,15 @@
 #include "node/images.h"
 #include "node/node.h"
 #include "node/service_network.h"
+#include "rt/files.h"
 
 namespace quorate::node {
 
+inline constexpr const char* kNodePrefix = "node-";  // of names, before the number
+
 struct NodesOptions {
   std::string directory;  // what the nodes keep; absolute
-  std::string prefix = "node-";
+  std::string prefix = kNodePrefix;
   int first = 1;  // number of the first node; two processes of one fabric use different ones
   int count = 1;
   std::set<std::string> off;  // nodes that are not powered on at the beginning
@@ -44,7 +47,8 @@ class Nodes {
  public:
   // kInvalid for options that cannot be.
   [[nodiscard]] static Result<std::unique_ptr<Nodes>> make(rt::Runtime runtime, kube::Api& api,
-                                                           NodesOptions options, Log log);
+                                                           rt::Files& files, NodesOptions options,
+                                                           Log log);
 
   // Until stop() has been carried out: all containers have ended. Cancelled: a power cut.
   Task<Result<void>> run();
@@ -81,7 +85,7 @@ class Nodes {
     bool going = false;  // off, and its last containers are ending
   };
 
-  Nodes(rt::Runtime runtime, kube::Api& api, NodesOptions options, Log log);
+  Nodes(rt::Runtime runtime, kube::Api& api, rt::Files& files, NodesOptions options, Log log);
   Result<void> boot(const std::string& name, Slot& slot);
   Result<Slot*> find_slot(const std::string& name);
   Task<Result<void>> prepare_cluster();
@@ -92,6 +96,7 @@ class Nodes {
 
   rt::Runtime runtime_;
   kube::Api& api_;
+  rt::Files& files_;
   NodesOptions options_;
   Log log_;
   kube::Client client_;

@@ -30,9 +30,26 @@ std::string set(std::string_view name, std::string_view value, std::string_view 
                      value);
 }
 
+// Whether the machine does not allow it, or has not got it: trying again would not help.
+bool is_final(int number) {
+  switch (number) {
+    case EACCES:
+    case EPERM:
+    case ENOSPC:  // said of limits on namespaces
+    case EUSERS:
+    case ENOSYS:
+    case EOPNOTSUPP:
+    case ENODEV:
+    case EINVAL:  // said of kinds of namespaces that were not built in
+      return true;
+    default:
+      return false;
+  }
+}
+
 std::string advice(const NamespaceSettings& settings, int number) {
   if (number == ENOSYS) return "this kernel has no such call: Linux 5.12 or newer is needed";
-  if (number == EOPNOTSUPP || number == ENODEV)
+  if (number == EOPNOTSUPP || number == ENODEV || number == EINVAL)
     return "this kernel lacks a part that is needed (bridge, veth, user and network namespaces)";
   if (settings.max_user_namespaces == 0) return set("user.max_user_namespaces", "15000", "0");
   if (number == ENOSPC || number == EUSERS)
@@ -64,7 +81,8 @@ NamespaceSettings NamespaceSettings::of_this_machine() {
 
 Error explain_refusal(const NamespaceSettings& settings, const std::string& call, int number) {
   auto refused = errno_error(call, number);
-  return Error(refused.code(), refused.message() + "; " + advice(settings, number))
+  const auto code = is_final(number) ? Code::kForbidden : refused.code();
+  return Error(code, refused.message() + "; " + advice(settings, number))
       .with_status(number)
       .in(call);
 }

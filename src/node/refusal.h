@@ -19,7 +19,8 @@ struct NamespaceSettings {
 };
 
 // The error for the person who is refused: which call, what the kernel answered, and which setting
-// of this machine, as it stands now, would allow it.
+// of this machine, as it stands now, would allow it. kForbidden if this machine does not allow it,
+// or has not got it; otherwise something went wrong that may go right another time.
 //
 //   make the fabric: unshare(CLONE_NEWUSER): operation not permitted;
 //   kernel.unprivileged_userns_clone is 0 here: `sysctl -w kernel.unprivileged_userns_clone=1` (as

@@ -58,5 +58,14 @@ TEST(Refusal, TellsAMissingPartFromAForbiddenOne) {
   EXPECT_THAT(refusal(open_settings(), ENOSPC), HasSubstr("are used up"));
 }
 
+TEST(Refusal, IsForbiddenUnlessAnotherTryMayHelp) {
+  const auto code = [](int number) {
+    return explain_refusal(open_settings(), "unshare(CLONE_NEWUSER)", number).code();
+  };
+  for (const int number : {EPERM, EACCES, ENOSPC, EUSERS, ENOSYS, EOPNOTSUPP, ENODEV, EINVAL})
+    EXPECT_EQ(code(number), Code::kForbidden) << number;
+  EXPECT_EQ(code(ENOMEM), Code::kUnavailable);
+}
+
 }  // namespace
 }  // namespace quorate::node

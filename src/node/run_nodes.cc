@@ -5,6 +5,8 @@
 
 #include "kube/http_api.h"
 #include "kube/kubeconfig.h"
+#include "rt/cpu_pool.h"
+#include "rt/files.h"
 #include "rt/loop.h"
 
 namespace quorate::node {
@@ -38,7 +40,9 @@ Task<Result<void>> serve(rt::Loop& loop, RunNodesOptions options) {
   api_options.user_agent = "quorate-node";
   api_options.log = log;
   CO_TRY(auto api, kube::HttpApi::make(runtime, config, api_options));
-  CO_TRY(auto nodes, Nodes::make(runtime, *api, std::move(options.nodes), log));
+  rt::CpuPool threads(runtime, 1);
+  rt::MachineFiles files(runtime, threads);
+  CO_TRY(auto nodes, Nodes::make(runtime, *api, files, std::move(options.nodes), log));
   log.info("nodes run", {{"server", config.endpoint.text()}});
   rt::TaskGroup group(runtime);
   group.spawn("signals", stop_on_signal(loop, *nodes, log));

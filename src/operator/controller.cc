@@ -97,7 +97,10 @@ Task<void> ClusterController::work_on(ClusterKey key) {
   }
   if (!next && next.error() == Code::kCancelled) co_return;
   ++counters_.failures;
-  if (!next) log_.warn("reconcile failed", {{"cluster", key}, {"error", next.error()}});
+  if (!next)
+    log_.warn(
+        "reconcile failed",
+        {{"cluster", key}, {"reconcile", memories_[key].reconciles}, {"error", next.error()}});
   queue_.retry(key);
   if (next && next->held) queue_.add_after(key, *next->held);
 }
@@ -105,6 +108,7 @@ Task<void> ClusterController::work_on(ClusterKey key) {
 Task<Result<Next>> ClusterController::reconcile(ClusterKey key) {
   auto& scope = scopes_.of(key.ns);
   auto& memory = memories_[key];  // stays where it is: only this key's own reconcile erases it
+  ++memory.reconciles;  // from here on the number of this look, on every log line about it
   auto written = std::move(memory.written);
   memory.written.clear();
   if (auto shown = co_await scope.caches.wait_until_caught_up(written, runtime_.in(kCatchUp));
@@ -140,7 +144,6 @@ Task<Result<Next>> ClusterController::reconcile(ClusterKey key) {
 // What metrics and `/debug/clusters` show until the next look.
 void ClusterController::summarize(const plan::Decision& decision, const plan::Observation& seen,
                                   ClusterMemory& memory) {
-  ++memory.reconciles;
   memory.ask_members = decision.ask_members;
   memory.ask_hashes = decision.ask_hashes;
   memory.ask_endpoints = decision.ask_endpoints;

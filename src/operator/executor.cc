@@ -72,6 +72,49 @@ std::pair<std::string, std::string> refusal_key(const std::string& description) 
   return {description.substr(space + 1), description.substr(0, space)};
 }
 
+// The name of the member that a step is about; empty if it is about several, or about none.
+std::string member_of(const plan::Step& step, std::string_view cluster) {
+  const auto of_claim = [&](std::string_view claim) {
+    const auto ordinal = api::ordinal_of_claim_name(cluster, claim);
+    return ordinal ? api::member_name(cluster, *ordinal) : std::string();
+  };
+  return std::visit(
+      [&](const auto& one) -> std::string {
+        using T = std::decay_t<decltype(one)>;
+        if constexpr (std::is_same_v<T, plan::CreateClaim>)
+          return of_claim(one.name);
+        else if constexpr (std::is_same_v<T, plan::SetMetadata>)
+          return one.kind == plan::Marked::kClaim    ? of_claim(one.name)
+                 : one.kind == plan::Marked::kSecret ? std::string()
+                                                     : one.name;
+        else if constexpr (requires { one.claim; })
+          return of_claim(one.claim);
+        else if constexpr (requires { one.record; })
+          return one.record;
+        else if constexpr (requires { one.pod.name; })
+          return one.pod.name;
+        else if constexpr (requires { one.pod; })
+          return one.pod;
+        else if constexpr (requires { one.shape; })
+          return one.shape.name;
+        else if constexpr (requires { one.to; })
+          return one.to;
+        else if constexpr (requires { one.name; })
+          return one.name;
+        else
+          return {};
+      },
+      step);
+}
+
+// Lines about a step name the cluster, the look, and the member if there is one.
+Log log_of(const Log& log, const plan::Step& step, const ClusterKey& cluster,
+           const ClusterMemory& memory) {
+  auto more = log.with("cluster", cluster).with("reconcile", memory.reconciles);
+  const auto member = member_of(step, cluster.name);
+  return member.empty() ? more : more.with("member", member);
+}
+
 }  // namespace
 
 bool Executor::forget_unwanted(const plan::Decision& decision, plan::Observation& seen,
@@ -98,13 +141,14 @@ void Executor::remember(const plan::Step& step, const Result<void>& done, Pass& 
   const auto key = refusal_key(what);
   if (done) {
     pass.memory.refusals.erase(key);
-    log_.info("step taken", {{"cluster", pass.owner.key}, {"step", what}});
+    log_of(log_, step, pass.owner.key, pass.memory).info("step taken", {{"step", what}});
     return;
   }
   ++counters_.failed;
   const auto& error = done.error();
   if (says_namespace_is_going(error)) pass.memory.namespace_going_at = runtime_.clock->now();
-  log_.warn("step failed", {{"cluster", pass.owner.key}, {"step", what}, {"error", error}});
+  log_of(log_, step, pass.owner.key, pass.memory)
+      .warn("step failed", {{"step", what}, {"error", error}});
   plan::Refusal refusal;
   refusal.object = key.first;
   refusal.operation = key.second;
@@ -136,12 +180,17 @@ Task<Result<void>> Executor::take_disruptive(const plan::Step& step, const plan:
   CO_TRY(co_await write_intent(step, pass));
   CO_TRY(auto live, co_await look_again(step, pass));
   ++counters_.disruptive;
-  log_.info("disruptive step", {{"cluster", pass.owner.key},
-                                {"step", plan::describe(step, pass.owner.key.name)},
+  log_of(log_, step, pass.owner.key, pass.memory)
+      .info("disruptive step", {{"step", plan::describe(step, pass.owner.key.name)},
                                 {"epoch", permit.epoch()},
                                 {"proof", permit.proof()}});
   Pass now{live, pass.memory, pass.owner};
-  co_return co_await std::visit([&](const auto& one) { return on(one, now); }, step);
+  // For how long its outcome may be unknown counts from the call, not from the decision: to look
+  // again may take its time.
+  pass.memory.intent_since = runtime_.clock->now();
+  auto done = co_await std::visit([&](const auto& one) { return on(one, now); }, step);
+  pass.memory.intent_since = runtime_.clock->now();
+  co_return done;
 }
 
 // Caches are for deciding what to look at. What is about to be harmed is looked at where it is, and
@@ -204,7 +253,7 @@ Task<Result<void>> Executor::write_intent(const plan::Step& step, Pass& pass) {
                                                 status.intent->epoch, fence_.epoch()));
   status.intent =
       api::IntentStatus{fence_.epoch(), plan::describe(step, pass.owner.key.name), targets_of(step),
-                        std::chrono::floor<std::chrono::seconds>(pass.seen.now.wall)};
+                        std::chrono::floor<std::chrono::seconds>(runtime_.clock->wall())};
   auto object = kube::make_object(kube::kEtcdClusters, pass.owner.key);
   auto& metadata = object.as_object()["metadata"].as_object();
   metadata["uid"] = pass.owner.uid.value();
@@ -218,6 +267,8 @@ Task<Result<void>> Executor::write_intent(const plan::Step& step, Pass& pass) {
                                                         std::move(object), until, options)));
   CO_TRY(auto meta, written.meta());
   pass.seen.cluster.resource_version = meta.resource_version;
+  pass.memory.intent = status.intent;
+  pass.memory.intent_since = runtime_.clock->now();
   pass.seen.cluster.status = std::move(status);
   wrote(caches_.clusters, written, pass);
   co_return Result<void>();

@@ -68,7 +68,9 @@ Task<Result<void>> Executor::on(plan::Nudge step, Pass& pass) {
   CO_TRY(auto target, co_await reach(step.via, until, pass));
   auto asked = co_await members_.etcd.alarms(target, until);
   if (!asked)
-    log_.info("nudge was not answered", {{"cluster", pass.owner.key}, {"error", asked.error()}});
+    log_.info("nudge was not answered", {{"cluster", pass.owner.key},
+                                         {"reconcile", pass.memory.reconciles},
+                                         {"error", asked.error()}});
   co_return Result<void>();
 }
 

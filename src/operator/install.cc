@@ -1,6 +1,9 @@
 #include "operator/install.h"
 
 #include "api/names.h"
+#include "base/check.h"
+#include "json/yaml.h"
+#include "operator/assets.h"
 
 namespace quorate::op {
 namespace {
@@ -114,8 +117,9 @@ json::Value service(const InstallOptions& options) {
   return out;
 }
 
-// Probes and metrics come in, nothing else. What goes out is left open: the API server's address is
-// not known here, and members are in every namespace.
+// One port is open, from anywhere: probes come from nodes, metrics are fetched by whoever people
+// chose for it, and nothing behind it is secret. What goes out is left open: the API server's
+// address is not known here, and members are in every namespace.
 json::Value network_policy(const InstallOptions& options) {
   auto out = head("networking.k8s.io/v1", "NetworkPolicy", options.rbac.operator_namespace, kName);
   out["spec"] = json::Object{
@@ -127,11 +131,14 @@ json::Value network_policy(const InstallOptions& options) {
   return out;
 }
 
+// Its metrics of clusters are labelled with the clusters' namespaces, which Prometheus would
+// otherwise replace by the operator's own.
 json::Value service_monitor(const InstallOptions& options) {
   auto out =
       head("monitoring.coreos.com/v1", "ServiceMonitor", options.rbac.operator_namespace, kName);
-  out["spec"] = json::Object{{"selector", json::Object{{"matchLabels", labels()}}},
-                             {"endpoints", json::Array{json::Object{{"port", kPortName}}}}};
+  out["spec"] = json::Object{
+      {"selector", json::Object{{"matchLabels", labels()}}},
+      {"endpoints", json::Array{json::Object{{"port", kPortName}, {"honorLabels", true}}}}};
   return out;
 }
 
@@ -150,6 +157,17 @@ json::Value pod_monitor(const InstallOptions& options) {
                                   {text(api::kLabelComponent), text(api::kComponentMember)}}}}},
       {"podTargetLabels", json::Array{text(api::kLabelCluster)}},
       {"podMetricsEndpoints", json::Array{json::Object{{"port", text(api::kMetricsPortName)}}}}};
+  return out;
+}
+
+// deploy/prometheus/alerts.yaml, which was built in.
+json::Value alerts(const InstallOptions& options) {
+  const auto assets = all_assets();
+  CHECK(assets.size() == 1);
+  auto parsed = json::parse_yaml(assets.front().text);
+  CHECK(parsed, "alerts.yaml: {}", parsed.error().text());
+  auto out = std::move(parsed->value);
+  out.at("metadata").as_object()["namespace"] = options.rbac.operator_namespace;
   return out;
 }
 
@@ -207,6 +225,7 @@ std::vector<json::Value> make_install(const InstallOptions& options) {
   if (options.monitoring) {
     out.push_back(service_monitor(options));
     out.push_back(pod_monitor(options));
+    out.push_back(alerts(options));
   }
   if (options.admission_policy) add_admission_policy(out, options);
   return out;

@@ -14,7 +14,7 @@ struct InstallOptions {
   RbacOptions rbac;
   std::string image;  // holds quorate, its entry point, and /quorate-launch
   int replicas = 2;
-  bool monitoring = false;        // ServiceMonitor, PodMonitor: needs the Prometheus operator
+  bool monitoring = false;        // monitors and alerts: needs the Prometheus operator
   bool admission_policy = false;  // nobody but the operator deletes members' records and claims
 };
 

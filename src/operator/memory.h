@@ -25,17 +25,20 @@ struct MemberCounts {
 };
 
 // What the operator remembers of one cluster between two looks. Nothing here is needed for safety:
-// after a restart it is empty, and is learned again.
+// after a restart it is empty, and is learned again (an intent that is found counts from then on).
 struct ClusterMemory {
   Uid uid;  // whose: a cluster made anew under the same name starts without memories
 
   std::map<Ordinal, plan::MemberAnswer> answers;  // the newest of each member
   // The highest entry that each said it had applied; kept when its Pod is gone.
   std::map<Ordinal, plan::AppliedFacts> applied;
-  bool ask_members = true;                   // the last decision wants everything asked anew
-  bool ask_endpoints = false;                // and where clients are sent
-  Monotonic asked_at{};                      // when the members were last asked
-  Monotonic known_since{};                   // when the cluster was first looked at
+  bool ask_members = true;     // the last decision wants everything asked anew
+  bool ask_endpoints = false;  // and where clients are sent
+  Monotonic asked_at{};        // when the members were last asked
+  Monotonic known_since{};     // when the cluster was first looked at
+  // The intent that status was last seen to hold, and since when (Observation::intent_since).
+  std::optional<api::IntentStatus> intent;
+  Monotonic intent_since{};
   bool ask_hashes = false;                   // the last decision wants hashes of their data
   std::vector<plan::HashRound> hash_rounds;  // the last two
   // When the server last said that the namespace is going away.

@@ -66,6 +66,13 @@ void note_applied(const plan::MemberAnswer& answer, ClusterMemory& memory) {
   known = {answer.ordinal, answer.cluster_id, answer.member_id, answer.applied};
 }
 
+void note_intent(const plan::Observation& seen, ClusterMemory& memory, Monotonic now) {
+  const auto intent = seen.cluster.status ? seen.cluster.status->intent : std::nullopt;
+  if (intent == memory.intent) return;
+  memory.intent = intent;
+  memory.intent_since = now;
+}
+
 void note_since(plan::MemberAnswer& answer, const ClusterMemory& memory) {
   const auto before = memory.answers.find(answer.ordinal);
   const bool alike = before != memory.answers.end() && before->second.pod == answer.pod &&
@@ -122,6 +129,7 @@ Task<Result<plan::Observation>> Observer::observe(ClusterKey key, ClusterMemory&
   seen.cluster = cluster_facts(*cluster);
   look_at_objects(key, seen);
   look_at_shared(key, seen);
+  note_intent(seen, memory, runtime_.clock->now());
   complete(seen, memory);
   co_return seen;
 }
@@ -150,6 +158,7 @@ Task<Result<plan::Observation>> Observer::observe_live(ClusterKey key, ClusterMe
   add_shared(live.budgets);
   add_shared(live.secrets);
   co_await ask_members(seen, memory, true);
+  note_intent(seen, memory, runtime_.clock->now());
   complete(seen, memory);
   co_return seen;
 }
@@ -163,6 +172,7 @@ void Observer::complete(plan::Observation& seen, const ClusterMemory& memory) co
   for (const auto& [ordinal, applied] : memory.applied) seen.applied.push_back(applied);
   seen.hash_rounds = memory.hash_rounds;
   seen.known_since = memory.known_since;
+  if (memory.intent) seen.intent_since = memory.intent_since;
   seen.namespace_going_at = memory.namespace_going_at;
   seen.nudged_at = memory.nudged_at;
   for (const auto& [what, refusal] : memory.refusals) seen.refusals.push_back(refusal);
@@ -258,7 +268,9 @@ Task<void> Observer::ask_members(const plan::Observation& seen, ClusterMemory& m
 
   auto link = co_await link_.open(seen.cluster, runtime_.in(options_.ask_timeout));
   if (!link) {
-    log_.warn("members cannot be asked", {{"cluster", seen.cluster.key}, {"error", link.error()}});
+    log_.warn(
+        "members cannot be asked",
+        {{"cluster", seen.cluster.key}, {"reconcile", memory.reconciles}, {"error", link.error()}});
     co_return;
   }
   auto depth = Depth::kStatus;
@@ -297,13 +309,20 @@ Task<Result<plan::MemberAnswer>> Observer::ask(etcd::Target target, plan::Member
   if (depth == Depth::kStatus || status->learner) co_return answer;
 
   auto members = co_await etcd_.member_list(target, deadline);
-  if (members) answer.members = listed(*members);
-  if (depth == Depth::kMembers) co_return answer;
-  etcd::RangeRequest count;
-  count.range = etcd::KeyRange::all();
-  count.count_only = true;
-  auto keys = co_await etcd_.range(target, count, deadline);
-  if (keys) answer.keys = keys->count;
+  if (depth == Depth::kMembersAndKeys) {
+    etcd::RangeRequest count;
+    count.range = etcd::KeyRange::all();
+    count.count_only = true;
+    auto keys = co_await etcd_.range(target, count, deadline);
+    if (keys) answer.keys = keys->count;
+  }
+  if (!members) co_return answer;
+  // What it has applied by now is all that was committed when the list was read: who has less than
+  // others had is on older data.
+  auto after = co_await etcd_.status(target, deadline);
+  if (!after) co_return answer;
+  set_status(answer, *after);
+  answer.members = listed(*members);
   co_return answer;
 }
 

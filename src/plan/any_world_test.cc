@@ -251,9 +251,7 @@ void disturb(World& world) {
       break;
     }
     case 17:
-      if (world.seen.cluster.status)
-        world.seen.cluster.status->intent =
-            api::IntentStatus{7, "remove member 1 (c-1)", {}, world.seen.now.wall};
+      if (world.seen.cluster.status) world.leave_intent("remove member 1 (c-1)");
       break;
     case 18:
       world.edit([](api::ClusterSpec& spec) {

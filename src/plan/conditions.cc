@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "api/validate.h"
 #include "plan/shared.h"
 
 namespace quorate::plan {
@@ -118,6 +119,13 @@ Said certificates(const Situation& now) {
   return yes("Valid", fmt::format("{} certificates are valid", valid));
 }
 
+// What is declared and in place, at a price.
+std::optional<Said> discouraged(const Situation& now) {
+  const auto warnings = now.target ? api::warnings(*now.target) : api::Problems();
+  if (warnings.empty()) return std::nullopt;
+  return yes("HasItsPrice", api::text(warnings));
+}
+
 api::Condition make_condition(const Situation& now, std::string_view type, Said said) {
   api::Condition condition;
   condition.type = type;
@@ -137,7 +145,7 @@ api::Condition make_condition(const Situation& now, std::string_view type, Said 
 
 std::vector<api::Condition> make_conditions(const Situation& now, std::span<const Ruling> rulings,
                                             const api::ClusterStatus& status) {
-  return {
+  std::vector<api::Condition> out{
       make_condition(now, api::kConditionReady, ready(now, rulings, status)),
       make_condition(now, api::kConditionAvailable, available(now)),
       make_condition(now, api::kConditionProgressing, progressing(rulings)),
@@ -145,6 +153,9 @@ std::vector<api::Condition> make_conditions(const Situation& now, std::span<cons
       make_condition(now, api::kConditionFrozen, frozen(rulings)),
       make_condition(now, api::kConditionCertificates, certificates(now)),
   };
+  if (auto said = discouraged(now))
+    out.push_back(make_condition(now, kConditionDiscouraged, std::move(*said)));
+  return out;
 }
 
 std::string make_phase(const Situation& now, std::span<const Ruling> rulings,

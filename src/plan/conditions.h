@@ -9,8 +9,11 @@
 
 namespace quorate::plan {
 
+// There only while it is True: what is declared can be had, and has its price (api::warnings).
+inline constexpr std::string_view kConditionDiscouraged = "Discouraged";
+
 // Ready, Available, Progressing, Degraded, Frozen, CertificatesValid: always all of them, in this
-// order.
+// order; then Discouraged, only if it is True.
 [[nodiscard]] std::vector<api::Condition> make_conditions(const Situation& now,
                                                           std::span<const Ruling> rulings,
                                                           const api::ClusterStatus& status);

@@ -5,12 +5,14 @@
 #include "plan/rules.h"
 
 // Two witnesses of the cluster's identity contradict each other, etcd lists somebody whom we do not
-// know, a member says that data is corrupt, or members of one identity hold different data (E2,
-// E3), which etcd itself does not notice.
+// know, a member says that data is corrupt, a quorum answers that lacks what was committed (E15),
+// or members of one identity hold different data (E2, E3), which etcd itself does not notice.
 //
 // Guarantees   no disruptive step until a person has resolved it. While identity itself is in
 //              doubt, no new Pod and no new endpoint either; what runs is left running, but clients
-//              are kept away from a member that answers as somebody else. One difference of hashes
+//              are kept away from a member that answers as somebody else, or on an older copy of
+//              its data; what such a member says of the membership is not believed (situation.h,
+//              `lacks_entries`), so nobody is given up on its word. One difference of hashes
 //              freezes nothing: a second question, at another time, has to give it as well.
 // Assumptions  hashes of one revision and one compaction, by members of one minor version, are
 //              equal for equal data (hashes.h).
@@ -25,6 +27,15 @@ bool answers_as_another(const Situation& now, const Member& member) {
          (member.identity.member_id && member.answer->member_id != *member.identity.member_id);
 }
 
+template <class Predicate>
+void keep_clients_from(Finding& finding, const Situation& now, Predicate is_wrong) {
+  Stage keep_away;
+  for (const auto* member : now.current())
+    if (member->pod && member->pod->serving && is_wrong(*member))
+      keep_away.steps.push_back(SetServing{member->pod->name, member->pod->uid, false});
+  if (!keep_away.steps.empty()) finding.stages.push_back(std::move(keep_away));
+}
+
 // Members can be kept running, and are; nobody is added, removed or promoted.
 Finding doubt_members(const Situation& now) {
   Finding finding;
@@ -32,6 +43,7 @@ Finding doubt_members(const Situation& now) {
     finding.verdicts.push_back(
         now.blocked("doubt", std::move(reason.code), std::move(reason.message), true));
   if (!finding.verdicts.empty()) finding.rest = Finding::Rest::kHarmless;
+  keep_clients_from(finding, now, [&](const Member& member) { return now.lacks_entries(member); });
   return finding;
 }
 
@@ -45,6 +57,15 @@ std::vector<Reason> find_doubts(const Situation& now) {
                                "bears another ID than its record; remove it, or bring back what "
                                "belongs to it",
                                now.strangers.front())});
+  for (const auto* member : now.current())
+    if (now.lacks_entries(*member)) {
+      out.push_back({"OlderData",
+                     fmt::format("{} answers for a quorum that has applied {} entries, fewer than "
+                                 "were committed: its volume is an older copy; stop it, and bring "
+                                 "the other members back",
+                                 member->name, member->answer->applied.value())});
+      break;
+    }
   for (const auto* member : now.current())
     if (member->answer && member->answer->corrupt) {
       out.push_back({"CorruptAlarm",
@@ -64,11 +85,8 @@ Finding doubt(const Situation& now) {
   Finding finding;
   finding.rest = Finding::Rest::kNothing;
   finding.verdicts.push_back(now.blocked("doubt", "IdentityInDoubt", now.contradiction, true));
-  Stage keep_away;
-  for (const auto* member : now.current())
-    if (member->pod && member->pod->serving && answers_as_another(now, *member))
-      keep_away.steps.push_back(SetServing{member->pod->name, member->pod->uid, false});
-  if (!keep_away.steps.empty()) finding.stages.push_back(std::move(keep_away));
+  keep_clients_from(finding, now,
+                    [&](const Member& member) { return answers_as_another(now, member); });
   return finding;
 }
 

@@ -8,8 +8,12 @@ namespace quorate::plan {
 // copy of its data (docs/launch.md).
 //
 // `known` is what is going to stand on record, claim and Pod of the member; the floor in it is
-// raised if something is written there anyway, and else once a day: an idle cluster is not written
-// to because its log grows.
+// raised if something is written there anyway, when the number of voters has changed, and else once
+// a day: an idle cluster is not written to because its log grows.
+//
+// Why the number of voters: a copy from when there were fewer of them needs fewer to be a quorum;
+// from when there was one, it leads alone, serves, and says that the others are no members. With a
+// floor behind the change the guard does not let it start.
 //
 // Guarantees   the floor is an applied index that this very member stated, of this cluster, under
 //              this ID, and is only raised. The member has that entry on disk: etcd syncs an entry

@@ -115,5 +115,40 @@ TEST(Floor, IsNeverLowered) {
   for (const auto& pod : world.seen.pods) EXPECT_EQ(floor_of(pod.identity), 10);
 }
 
+// A copy from when there were fewer voters needs fewer of them to be a quorum (floor.h).
+TEST(Floor, IsRaisedWhenTheNumberOfVotersChanges) {
+  api::ClusterSpec spec;
+  spec.replicas = 1;
+  World world(spec);
+  world.settle();
+  apply(world, 10);
+  world.settle();
+  ASSERT_EQ(floor_of(world.pod("c-0")->identity), 10);
+  world.edit([](api::ClusterSpec& spec) { spec.replicas = 3; });
+  for (int i = 0; i < 40; ++i) {
+    world.run_pods();
+    world.answer();
+    world.pass();
+    apply(world, 1000);
+  }
+  ASSERT_THAT(world.voters(), SizeIs(3));
+  for (const auto& pod : world.seen.pods) {
+    EXPECT_EQ(floor_of(pod.identity), 1000) << pod.name;
+    EXPECT_EQ(pod.identity->raft_floor->voters, 3) << pod.name;
+  }
+  apply(world, 2000);
+  world.answer();
+  EXPECT_THAT(steps_of<NoteOnRecord>(world.decide()), IsEmpty()) << "once";
+}
+
+TEST(Floor, OfAStaticFormationIsNotWrittenAgainForItsVoters) {
+  auto world = formed();
+  for (auto& record : world.seen.records) record.spec.identity.raft_floor->voters = 0;
+  for (auto& claim : world.seen.claims) claim.identity->raft_floor->voters = 0;
+  for (auto& pod : world.seen.pods) pod.identity->raft_floor->voters = 0;
+  world.answer();
+  EXPECT_THAT(world.decide().stages, IsEmpty());
+}
+
 }  // namespace
 }  // namespace quorate::plan

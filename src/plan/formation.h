@@ -54,9 +54,14 @@ inline constexpr auto kRestOfFormation = std::chrono::seconds(2);
 // The member is known to have been one, and is none any more.
 //
 // Guarantees   said only by a roster that was read linearizably in this attempt through a voter of
-//              this very cluster, which has neither the member's ID nor its peer URL. etcd never
-//              lists an ID again that it has removed, so this cannot become untrue; whoever was
-//              not yet added (Member::is_pending) is not meant.
+//              this very cluster, which has neither the member's ID nor its peer URL, and which
+//              has applied all that any member was known to have applied. etcd never lists an ID
+//              again that it has removed, so this cannot become untrue; whoever was not yet added
+//              (Member::is_pending) is not meant.
+// Caveats      an older copy of the data, from before the member was added, does not list it
+//              either. It is known by its applied index as long as it has not taken as many new
+//              entries as it lacks; the floor, which is raised at every change of the voters
+//              (floor.h), keeps it from starting at all.
 [[nodiscard]] bool has_left(const Situation& now, const Member& member);
 
 }  // namespace quorate::plan

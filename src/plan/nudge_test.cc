@@ -110,8 +110,7 @@ TEST(Nudge, IsNotTakenWhereIdentityIsInDoubt) {
 
 TEST(Nudge, IsNotTakenWhileAnEarlierStepIsUnresolved) {
   auto world = due();
-  world.seen.cluster.status->intent =
-      api::IntentStatus{1, "add learner c-1", {}, world.seen.now.wall};
+  world.leave_intent("add learner c-1");
   expect_none(world);
 }
 

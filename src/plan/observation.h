@@ -213,7 +213,7 @@ struct MemberAnswer {
   bool corrupt = false;           // it knows of an alarm that data is corrupt, its own or another's
 
   // From linearizable reads through this member; absent if not asked or not answered. They prove a
-  // quorum.
+  // quorum. `applied` was asked for after them.
   std::optional<std::vector<ListedMember>> members;
   std::optional<std::int64_t> keys;
 };
@@ -266,6 +266,9 @@ struct Observation {
   std::vector<AppliedFacts> applied;   // at most one a member
   std::vector<HashRound> hash_rounds;  // the last two, the newest last
   Monotonic known_since{};             // when this operator first looked at the cluster
+  // Since when the intent that stands in status is known to us, or, if it is our own, when its call
+  // last began or ended; absent: not known.
+  std::optional<Monotonic> intent_since;
   std::optional<Monotonic> nudged_at;  // when something was last proposed to etcd (nudge.cc)
   // Addresses that the EndpointSlices of the client Service hold; absent = not looked at.
   std::optional<std::vector<std::string>> endpoints;

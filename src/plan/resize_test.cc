@@ -142,8 +142,7 @@ TEST(Resize, WaitsWhileItIsUnknownWhatBecameOfTheLastStep) {
   auto world = formed(3);
   scale(world, 4);
   ASSERT_TRUE(until<AddLearner>(world));
-  world.seen.cluster.status->intent =
-      api::IntentStatus{7, "add learner c-3", {}, world.seen.now.wall};
+  world.leave_intent("add learner c-3");
   auto decision = world.decide();
   EXPECT_EQ(disruptive_step(decision), nullptr);
   EXPECT_THAT(codes_of(decision, "settle"), Contains("OutcomeUnknown"));

@@ -117,6 +117,36 @@ TEST(Pause, WorksOnASpecThatIsOtherwiseInvalid) {
   EXPECT_THAT(world.decide().stages, IsEmpty());
 }
 
+TEST(Discouraged, SaysWhatHasItsPriceAndIsNotThereOtherwise) {
+  auto world = formed(3);
+  EXPECT_EQ(world.decide().status->find_condition("Discouraged"), nullptr);
+  auto small = formed(2);
+  const auto decision = small.decide();
+  const auto* told = decision.status->find_condition("Discouraged");
+  ASSERT_NE(told, nullptr);
+  EXPECT_EQ(told->status, api::ConditionStatus::kTrue);
+  EXPECT_THAT(told->message, HasSubstr("2 members tolerate no more failures than 1"));
+  EXPECT_THAT(told->message, HasSubstr("blocks drains"));
+  EXPECT_EQ(condition(*decision.status, "Ready"), "True") << "it is as declared";
+  EXPECT_THAT(decision.status->waiting, IsEmpty());
+}
+
+TEST(ProgressDeadline, IsTheOneThatIsDeclared) {
+  World world;
+  world.edit(
+      [](api::ClusterSpec& spec) { spec.progress_deadline = api::Span(std::chrono::minutes(3)); });
+  for (int i = 0; i < 4 && world.seen.pods.empty(); ++i) world.pass();
+  world.pod("c-0")->unschedulable = "no node";
+  world.pass();
+  world.advance(std::chrono::minutes(2));
+  world.pass();
+  EXPECT_EQ(condition(world.status(), "Degraded"), "False");
+  world.advance(std::chrono::minutes(2));
+  world.pass();
+  EXPECT_EQ(condition(world.status(), "Degraded"), "True");
+  EXPECT_THAT(world.status().find_condition("Degraded")->message, HasSubstr("no node"));
+}
+
 TEST(Validity, GoesOnWithTheLastGoodSpec) {
   auto world = formed();
   world.edit([](api::ClusterSpec& spec) { spec.replicas = 99; });
@@ -157,6 +187,29 @@ TEST(Validity, RefusesEditsOfAFormedClusterAlsoWhenStatusIsLost) {
   EXPECT_THAT(text, HasSubstr("spec.version"));
   EXPECT_THAT(text, HasSubstr("spec.tls.peer.mode"));
   EXPECT_THAT(world.decide().stages, IsEmpty());
+}
+
+// Status may come from a backup of when the cluster was smaller, or slept.
+TEST(Validity, RemovesNobodyOnTheWordOfStatusAlone) {
+  for (const int remembered : {0, 1}) {
+    auto world = formed();
+    world.edit([](api::ClusterSpec& spec) { spec.version = api::EtcdVersion{9, 9, 9}; });
+    world.seen.cluster.status->target->replicas = remembered;
+    for (int i = 0; i < 5; ++i) {
+      EXPECT_EQ(disruptive_step(world.decide()), nullptr) << remembered;
+      next(world);
+    }
+    EXPECT_EQ(world.status().target->replicas, 3);
+  }
+}
+
+TEST(Validity, GoesOnToShrinkIfTheDeclarationSaysTheSameNumber) {
+  auto world = formed();
+  world.edit([](api::ClusterSpec& spec) { spec.replicas = 1; });
+  next(world);
+  world.edit([](api::ClusterSpec& spec) { spec.version = api::EtcdVersion{9, 9, 9}; });
+  world.settle();
+  EXPECT_EQ(world.voters().size(), 1u);
 }
 
 TEST(Doubt, FreezesWhenWitnessesContradictEachOther) {

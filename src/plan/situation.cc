@@ -75,6 +75,15 @@ bool Situation::verified(const Member& member) const {
          member.answer->leader.has_value();
 }
 
+bool Situation::lacks_entries(const Member& member) const {
+  if (!live_answer(member) || !member.answer->members) return false;
+  return std::any_of(members.begin(), members.end(), [&](const Member& other) {
+    const auto& floor = other.identity.raft_floor;
+    return is_of_formation(other) && floor &&
+           member.answer->applied.value() < static_cast<std::uint64_t>(floor->index);
+  });
+}
+
 bool Situation::votes(const Member& member) const {
   if (roster) return member.listed && !member.listed->learner;
   return !member.record || member.record->spec.role == api::MemberRole::kVoter;
@@ -89,8 +98,7 @@ int Situation::count_voters() const {
 bool Situation::unresolved() const {
   const auto& status = seen.cluster.status;
   if (!formed || !status || !status->intent) return false;
-  const auto age = seen.now.wall - status->intent->since;
-  return age < kUnresolvedFor && age > -kUnresolvedFor;
+  return !seen.intent_since || seen.now.monotonic - *seen.intent_since < kUnresolvedFor;
 }
 
 const Refusal* Situation::find_refused() const {
@@ -414,12 +422,14 @@ bool same_members(const std::vector<ListedMember>& a, const std::vector<ListedMe
 }
 
 // A list that a voter of this very cluster read in this attempt, and in which it stands itself.
+// What is said on data that lacks committed entries is of no worth.
 const std::vector<ListedMember>* roster_of(const Situation& now, const Member& member) {
   if (!now.is_current(member) || !now.live_answer(member) || !member.answer->members)
     return nullptr;
   const auto& answer = *member.answer;
   if (answer.cluster_id != *now.cluster_id || answer.learner) return nullptr;
   if (member.identity.member_id && answer.member_id != *member.identity.member_id) return nullptr;
+  if (now.lacks_entries(member)) return nullptr;
   bool listed = std::any_of(answer.members->begin(), answer.members->end(),
                             [&](const ListedMember& one) { return one.id == answer.member_id; });
   return listed ? &*answer.members : nullptr;

@@ -101,11 +101,20 @@ struct Situation {
   // The fresh answer of a formed cluster's member agrees with all that is written down.
   bool verified(const Member& member) const;
 
+  // The member answers for a quorum that lacks entries which this cluster had committed: what it
+  // says of the membership is of long ago. Its data, or a quorum's, is an older copy.
+  //
+  // Guarantees   a linearizable read is answered by who has applied all that was committed before,
+  //              and the index was asked for after it; every floor is an entry that was committed.
+  bool lacks_entries(const Member& member) const;
+
   // Whether a member of a formed cluster has a vote: by the roster, or, without one, by its record.
   bool votes(const Member& member) const;
   int count_voters() const;
   // A membership call or other disruptive step of a formed cluster whose end nobody has seen: its
-  // intent still stands in status.
+  // intent still stands in status, and has not stood there for long enough that it can have no
+  // effect any more. That is measured by our own clock, since we first saw it, or since our own
+  // call ended: what other machines' clocks say does not shorten it.
   bool unresolved() const;
   // A step that etcd refused a moment ago; nullptr if there is none.
   const Refusal* find_refused() const;
@@ -133,8 +142,8 @@ struct Situation {
   Acts acts(std::string_view rule, std::string code, std::string message) const;
 };
 
-// How long a call whose answer was lost may still take effect: longer than etcd itself waits for a
-// quorum, and than the longest call of ours.
+// How long a call whose answer was lost may still take effect after it ended: longer than etcd
+// itself waits for a quorum, and than the longest call of ours.
 inline constexpr auto kUnresolvedFor = std::chrono::seconds(15);
 // How long etcd is left in peace after it refused something: the time for which it wants its
 // members connected before it changes its membership (E6).

@@ -47,6 +47,18 @@ std::optional<api::ClusterSpec> standing(const Situation& now) {
   return spec;
 }
 
+// While the declaration may not be taken up, what status remembers stands in for it, and status can
+// be rewound: nobody is removed or put to sleep on its word alone. Who sleeps goes on to.
+api::ClusterSpec without_harm(const Situation& now, api::ClusterSpec spec) {
+  const auto& declared = now.seen.cluster.declared;
+  if (declared && declared->replicas == spec.replicas) return spec;
+  const auto all = now.current();
+  const bool sleeps = std::any_of(all.begin(), all.end(),
+                                  [](const Member* member) { return member->is_stopped(); });
+  if (now.formed && !sleeps) spec.replicas = std::max(spec.replicas, count_members(now));
+  return spec;
+}
+
 }  // namespace
 
 void choose_target(Situation& now) {
@@ -63,12 +75,12 @@ void choose_target(Situation& now) {
                        before && before->version ? *before->version : now.seen.op.default_version))
       now.problems.push_back(problem);
   if (!now.problems.empty()) {
-    if (remembered) now.target = before;
+    if (remembered) now.target = without_harm(now, std::move(*before));
     return;
   }
   if (before) now.problems = api::validate_change(*before, *cluster.declared, now.formed);
   if (!now.problems.empty()) {
-    now.target = before;
+    now.target = without_harm(now, std::move(*before));
     return;
   }
   now.target = cluster.declared;

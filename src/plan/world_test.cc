@@ -151,6 +151,20 @@ MemberId World::find_leader(const std::vector<ListedMember>& list) const {
   return lowest.value_or(MemberId(0));
 }
 
+RaftIndex World::committed() const {
+  RaftIndex out;
+  for (const auto& one : seen.applied) out = std::max(out, one.applied);
+  for (const auto& one : seen.records)
+    if (const auto& floor = one.spec.identity.raft_floor)
+      out = std::max(out, RaftIndex(static_cast<std::uint64_t>(floor->index)));
+  return out;
+}
+
+void World::leave_intent(std::string step) {
+  seen.cluster.status->intent = api::IntentStatus{7, std::move(step), {}, seen.now.wall};
+  seen.intent_since = seen.now.monotonic;
+}
+
 void World::answer() {
   seen.answers.clear();
   seen.endpoints.emplace();
@@ -188,6 +202,7 @@ void World::answer() {
     answer.leader = find_leader(members);
     answer.version = version_.value_or(running_[one.uid.value()]);
     answer.learner = own->learner;
+    answer.applied = committed();
     if (!own->learner) answer.members = members;
     if (!own->learner) answer.keys = keys_;
     seen.answers.push_back(std::move(answer));

@@ -45,6 +45,8 @@ class World {
   void run_pods();
   void answer();
   void silence();  // nobody answers any more
+  // A step of ours was begun just now, and nobody knows what became of it.
+  void leave_intent(std::string step);
   void edit(const std::function<void(api::ClusterSpec&)>& change);
   // All of it but whose the cluster is, which is written again before anything else.
   void lose_status() { seen.cluster.status.emplace().operator_identity = seen.op.identity; }
@@ -123,6 +125,7 @@ class World {
   // What is in its list: what the formation began with, and what was done to it since.
   std::vector<ListedMember>& listed(const api::Formation& formation);
   bool runs(const ListedMember& member) const;
+  RaftIndex committed() const;  // as far as anybody knows
   MemberId find_leader(const std::vector<ListedMember>& list) const;
 
   std::vector<Step> history_;

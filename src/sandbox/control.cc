@@ -54,7 +54,7 @@ Task<Result<json::Value>> Control::answer(std::string method, std::string path) 
       ((method == "GET" && parts.size() == 1) || (method == "POST" && parts.size() == 3)))
     co_return co_await answer_nodes(std::move(method), std::move(parts));
   if (method == "POST" && parts.size() == 3 && parts[0] == "reach") {
-    CO_TRY(const auto port, reach_.open({parts[1], parts[2]}));
+    CO_TRY(const auto port, co_await reach_.open({parts[1], parts[2]}, runtime_.in(kKeepWithin)));
     co_return json::Value(json::Object{{"port", port}});
   }
   co_return fail(Code::kNotFound, fmt::format("the sandbox has no {} {}", method, path));

@@ -78,7 +78,7 @@ std::optional<node::ProcessId> Folder::holder() const {
 Result<void> Folder::remove() const {
   for (const auto& part :
        {kubeconfig(), log(), objects(), objects() + ".aside", credentials(), reach(), switches(),
-        etcd(), path_ + "/fabric", path_ + "/resolv.conf"}) {
+        images(), etcd(), path_ + "/fabric", path_ + "/resolv.conf"}) {
     std::error_code failed;
     fs::remove(part, failed);
     if (failed) return fail(Code::kUnavailable, "remove " + part + ": " + failed.message());

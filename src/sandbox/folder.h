@@ -17,6 +17,7 @@ namespace quorate::sandbox {
 //   credentials    who its API is
 //   reach          which ports of the host's loopback lead to which clusters
 //   switches       which nodes are powered off or cut
+//   images         which local programs stand for images, as --image says it, line by line
 //   etcd           leads to the folder with the programs etcd and etcdctl
 //   clients/       certificates for programs outside
 //   nodes/         the nodes' disks: volumes, logs of containers
@@ -34,6 +35,7 @@ class Folder {
   std::string credentials() const { return path_ + "/credentials"; }
   std::string reach() const { return path_ + "/reach"; }
   std::string switches() const { return path_ + "/switches"; }
+  std::string images() const { return path_ + "/images"; }
   std::string etcd() const { return path_ + "/etcd"; }
   std::string clients() const { return path_ + "/clients"; }
   std::string nodes() const { return path_ + "/nodes"; }

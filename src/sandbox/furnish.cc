@@ -2,14 +2,20 @@
 
 #include <fmt/format.h>
 
+#include <map>
+
 #include "api/crd.h"
 #include "apiserver/storage.h"
 #include "apiserver/verbs.h"
+#include "base/strings.h"
 #include "json/document.h"
 #include "kube/lease.h"
+#include "node/nodes.h"
 
 namespace quorate::sandbox {
 namespace {
+
+constexpr int kNodes = 3;
 
 Result<void> make_namespace(apiserver::Server& api, const char* name) {
   const auto& kind = *api.registry().built_in().namespaces;
@@ -37,6 +43,15 @@ Result<void> free_lease(apiserver::Server& api) {
   return {};
 }
 
+// Of a node of ours.
+std::optional<int> number_of_node(std::string_view name) {
+  const std::string_view prefix = node::kNodePrefix;
+  const auto number =
+      name.starts_with(prefix) ? parse_integer(name.substr(prefix.size())) : std::nullopt;
+  if (!number || *number < 1 || *number > node::layout::kMaxNodes) return std::nullopt;
+  return static_cast<int>(*number);
+}
+
 }  // namespace
 
 Result<void> install_kinds(apiserver::Server& api) {
@@ -49,8 +64,18 @@ Result<void> furnish(apiserver::Server& api) {
   return free_lease(api);
 }
 
-int count_nodes(apiserver::Server& api) {
-  return static_cast<int>(api.storage().objects(*api.registry().built_in().nodes).size());
+Result<int> settle_nodes(apiserver::Server& api, std::optional<int> said) {
+  const auto& kind = *api.registry().built_in().nodes;
+  std::map<int, ObjectKey> there;
+  for (const auto& [key, record] : api.storage().objects(kind))
+    if (const auto number = number_of_node(key.name)) there.emplace(*number, key);
+  const int count = said ? *said : there.empty() ? kNodes : there.rbegin()->first;
+  for (auto surplus = there.upper_bound(count); surplus != there.end(); ++surplus) {
+    const auto& key = surplus->second;
+    if (const auto removed = api.verbs().remove(kind, key); !removed)
+      return fail(Code::kInternal, fmt::format("node {}: {}", key.name, removed.error().message));
+  }
+  return count;
 }
 
 }  // namespace quorate::sandbox

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "apiserver/server.h"
 
 namespace quorate::sandbox {
@@ -15,7 +17,9 @@ inline constexpr const char* kOperatorLease = "quorate-operator";
 // lock before us, so that none of its calls can be under way.
 [[nodiscard]] Result<void> furnish(apiserver::Server& api);
 
-// How many nodes there have been so far.
-[[nodiscard]] int count_nodes(apiserver::Server& api);
+// How many nodes are to run: as many as is said, otherwise as many as there were, at first three.
+// Objects of nodes beyond that are deleted, as when machines are taken away for good: what was on
+// them is gone, and whoever watches nodes deals with their Pods and members.
+[[nodiscard]] Result<int> settle_nodes(apiserver::Server& api, std::optional<int> said);
 
 }  // namespace quorate::sandbox

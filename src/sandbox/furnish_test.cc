@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "apiserver/storage.h"
+#include "apiserver/verbs.h"
 #include "json/document.h"
 #include "rt/virtual_loop.h"
 
@@ -46,7 +47,24 @@ TEST_F(FurnishTest, KnowsOurKinds) {
   apiserver::Request request;
   request.path = "/apis/quorate.io/v1alpha1/etcdclusters";
   EXPECT_EQ(api_.serve(request).status, 200);
-  EXPECT_EQ(count_nodes(api_), 0);
+}
+
+TEST_F(FurnishTest, RunsAsManyNodesAsWasSaidLast) {
+  const auto& kind = *api_.registry().built_in().nodes;
+  const auto names = [&] {
+    std::string out;
+    for (const auto& [key, record] : api_.storage().objects(kind)) out += key.name + " ";
+    return out;
+  };
+  EXPECT_EQ(settle_nodes(api_, std::nullopt).value(), 3) << "at first";
+  for (const char* name : {"node-1", "node-2", "node-10", "mine"})
+    ASSERT_TRUE(api_.verbs().create(kind, "", {{"metadata", {{"name", name}}}}));
+  EXPECT_EQ(settle_nodes(api_, std::nullopt).value(), 10) << "also if one of them was deleted";
+  EXPECT_EQ(settle_nodes(api_, 12).value(), 12);
+  EXPECT_EQ(names(), "mine node-1 node-10 node-2 ");
+  EXPECT_EQ(settle_nodes(api_, 2).value(), 2);
+  EXPECT_EQ(names(), "mine node-1 node-2 ") << "somebody else's stays";
+  EXPECT_EQ(settle_nodes(api_, std::nullopt).value(), 2);
 }
 
 }  // namespace

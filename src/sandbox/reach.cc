@@ -5,18 +5,23 @@
 #include "apiserver/storage.h"
 #include "base/strings.h"
 #include "json/document.h"
-#include "node/small_file.h"
-#include "rt/signal.h"
 
 namespace quorate::sandbox {
+namespace {
 
-Reach::Reach(rt::Runtime runtime, apiserver::Server& api, HostSockets& host, std::string file,
-             Log log)
+constexpr Bytes kLimit(1 << 20);
+
+}  // namespace
+
+Reach::Reach(rt::Runtime runtime, apiserver::Server& api, HostSockets& host, rt::Files& files,
+             std::string file, Log log)
     : runtime_(runtime),
       api_(api),
       host_(host),
+      files_(files),
       file_(std::move(file)),
       log_(std::move(log)),
+      opening_(runtime, 1),
       relays_(runtime, [this](const std::string& fiber, const std::string& what) {
         log_.error("broken invariant", {{"fiber", fiber}, {"what", what}});
       }) {}
@@ -26,12 +31,17 @@ bool Reach::exists(const ObjectKey& cluster) const {
   return kind && api_.storage().find(*kind, cluster);
 }
 
-Result<std::uint16_t> Reach::open(const ObjectKey& cluster) {
-  if (const auto found = ports_.find(cluster.text()); found != ports_.end()) return found->second;
-  if (!exists(cluster)) return fail(Code::kNotFound, "there is no cluster " + cluster.text());
-  TRY(const auto port, listen(cluster, 0));
-  TRY(write());
-  return port;
+Task<Result<std::uint16_t>> Reach::open(ObjectKey cluster, rt::Deadline deadline) {
+  CO_TRY(const auto turn, co_await opening_.enter(deadline));
+  if (const auto found = ports_.find(cluster.text()); found != ports_.end())
+    co_return found->second;
+  if (!exists(cluster)) co_return fail(Code::kNotFound, "there is no cluster " + cluster.text());
+  CO_TRY(const auto port, listen(cluster, 0));
+  if (auto kept = co_await write(); !kept) {
+    ports_.erase(cluster.text());  // nobody is told of it
+    co_return fail(std::move(kept).error());
+  }
+  co_return port;
 }
 
 Result<std::uint16_t> Reach::listen(const ObjectKey& cluster, std::uint16_t wanted) {
@@ -58,14 +68,7 @@ std::optional<node::SocketAddress> Reach::find_service(const ObjectKey& cluster)
 }
 
 Task<void> Reach::run() {
-  for (const auto& [name, port] : read()) {
-    const auto parts = cut(name, "/");
-    if (!parts) continue;
-    const ObjectKey cluster{std::string(parts->before), std::string(parts->after)};
-    if (!exists(cluster) || ports_.contains(name)) continue;
-    if (auto again = listen(cluster, port); !again)
-      log_.warn("a cluster loses its port of the host", {{"error", again.error()}});
-  }
+  co_await open_again();
   rt::Signal forever(runtime_);
   while (co_await forever.wait(rt::Deadline::never())) {
   }
@@ -73,22 +76,36 @@ Task<void> Reach::run() {
   co_await relays_.join();
 }
 
+Task<void> Reach::open_again() {
+  const auto turn = co_await opening_.enter(rt::Deadline::never());
+  if (!turn) co_return;
+  const auto before = co_await read();
+  for (const auto& [name, port] : before) {
+    const auto parts = cut(name, "/");
+    if (!parts) continue;
+    const ObjectKey cluster{std::string(parts->before), std::string(parts->after)};
+    if (!exists(cluster) || ports_.contains(name)) continue;
+    if (auto again = listen(cluster, port); !again)
+      log_.warn("a cluster loses its port of the host", {{"error", again.error()}});
+  }
+}
+
 // Nothing, if there is no file or it says nothing: then ports are new.
-Reach::Ports Reach::read() const {
+Task<Reach::Ports> Reach::read() {
   Ports out;
-  const auto text = node::read_small_file(file_);
+  const auto text = co_await files_.read(file_, kLimit);
   const auto document = text ? json::parse(*text) : Result<json::Value>(json::Value());
-  if (!document || !document->is_object()) return out;
+  if (!document || !document->is_object()) co_return out;
   for (const auto& [name, port] : document->get_object())
     if (port.is_int64() && port.get_int64() > 0 && port.get_int64() <= 0xffff)
       out.emplace(name, static_cast<std::uint16_t>(port.get_int64()));
-  return out;
+  co_return out;
 }
 
-Result<void> Reach::write() const {
+Task<Result<void>> Reach::write() {
   json::Object document;
   for (const auto& [name, port] : ports_) document[name] = port;
-  return node::write_small_file(file_, json::render(document));
+  return files_.write_atomically(file_, json::render(document), 0600);
 }
 
 }  // namespace quorate::sandbox

@@ -8,7 +8,9 @@
 #include "base/ids.h"
 #include "base/log.h"
 #include "node/relay.h"
+#include "rt/files.h"
 #include "rt/group.h"
+#include "rt/signal.h"
 #include "sandbox/host_sockets.h"
 
 namespace quorate::sandbox {
@@ -19,10 +21,12 @@ namespace quorate::sandbox {
 class Reach {
  public:
   // `file` keeps which port is whose.
-  Reach(rt::Runtime runtime, apiserver::Server& api, HostSockets& host, std::string file, Log log);
+  Reach(rt::Runtime runtime, apiserver::Server& api, HostSockets& host, rt::Files& files,
+        std::string file, Log log);
 
-  // The cluster's port; one is opened if it has none. kNotFound if there is no such cluster.
-  [[nodiscard]] Result<std::uint16_t> open(const ObjectKey& cluster);
+  // The cluster's port; one is opened if it has none. Once it is told it stays, also after a power
+  // cut. kNotFound if there is no such cluster.
+  [[nodiscard]] Task<Result<std::uint16_t>> open(ObjectKey cluster, rt::Deadline deadline);
   // Opens the ports of the last start, and passes calls on until cancelled.
   Task<void> run();
 
@@ -31,16 +35,19 @@ class Reach {
   Result<std::uint16_t> listen(const ObjectKey& cluster, std::uint16_t wanted);
   std::optional<node::SocketAddress> find_service(const ObjectKey& cluster);
   [[nodiscard]] bool exists(const ObjectKey& cluster) const;
-  [[nodiscard]] Ports read() const;
-  Result<void> write() const;
+  Task<void> open_again();
+  Task<Ports> read();
+  Task<Result<void>> write();
   static Task<void> run_relay(std::shared_ptr<node::Relay> relay);
 
   rt::Runtime runtime_;
   apiserver::Server& api_;
   HostSockets& host_;
+  rt::Files& files_;
   std::string file_;
   Log log_;
-  Ports ports_;
+  Ports ports_;            // that listen
+  rt::Semaphore opening_;  // one after the other, so that the last to write writes the latest
   rt::TaskGroup relays_;
 };
 

@@ -42,8 +42,10 @@ namespace {
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
-constexpr int kNodes = 3;
 constexpr Duration kOperatorPause = 1s;
+// Nodes beat faster than a kubelet and are missed sooner: whoever pulls a cable here waits for it.
+constexpr Duration kHeartbeat = 4s;
+constexpr Duration kSilence = 16s;
 constexpr Bytes kCredentialsLimit(1 << 20);
 
 // Lines go to a file: the terminal is for what people want to know.
@@ -87,12 +89,13 @@ class Parts {
         objects_(options_.folder.objects()),
         store_(objects_, api_.registry(), api_.storage(),
                {.on_broken = [this](const Error& error) { end_at_once(error); }}),
-        controllers_(runtime_, api_.verbs(), {.provisions = false}),
+        controllers_(runtime_, api_.verbs(),
+                     {.nodes = {.grace = kSilence, .orphan = kSilence}, .provisions = false}),
         pool_(runtime_, {}),
         threads_(runtime_, 1),
         files_(runtime_, threads_),
         switches_(runtime_, files_, options_.folder.switches()),
-        reach_(runtime_, api_, host_, options_.folder.reach(), log_),
+        reach_(runtime_, api_, host_, files_, options_.folder.reach(), log_),
         control_(
             runtime_, [this] { return nodes_.get(); }, switches_, reach_),
         logs_(runtime_, api_, [this] { return nodes_.get(); }),
@@ -184,10 +187,10 @@ class Parts {
 
   Result<std::unique_ptr<node::Nodes>> make_nodes(kube::Api& api, const net::Endpoint& endpoint,
                                                   Switches switches) {
-    const int there = count_nodes(api_);
     node::NodesOptions nodes;
     nodes.directory = options_.folder.nodes();
-    nodes.count = options_.nodes.value_or(there > 0 ? there : kNodes);
+    TRY(nodes.count, settle_nodes(api_, options_.nodes));
+    nodes.lease_period = kHeartbeat;
     nodes.off = std::move(switches.off);
     nodes.cut = std::move(switches.cut);
     nodes.images = options_.images;
@@ -195,7 +198,7 @@ class Parts {
       nodes.api_server = node::SocketAddress{*address, endpoint.port};
     options_.tell(fmt::format("{} nodes and the operator run; the log is {}", nodes.count,
                               options_.folder.log()));
-    return node::Nodes::make(runtime_, api, std::move(nodes), log_);
+    return node::Nodes::make(runtime_, api, files_, std::move(nodes), log_);
   }
 
   // One life after the other: an operator that was held up for longer than its lease ends.

@@ -8,7 +8,7 @@ import pytest
 from kubernetes.client.rest import ApiException
 from urllib3.exceptions import HTTPError
 
-from e2elib.faults import Rig, root
+from e2elib.faults import Rig, SandboxRig, root
 from e2elib.kube import Cluster, Kube
 from e2elib.waiting import Stopwatch, eventually
 
@@ -21,8 +21,8 @@ def pytest_addoption(parser):
 def pytest_collection_modifyitems(config, items):
     if config.getoption("--target") == "sandbox":
         for item in items:
-            if item.get_closest_marker("kube_only") or item.get_closest_marker("node_fault"):
-                item.add_marker(pytest.mark.skip(reason="only a real Kubernetes can show it"))
+            if mark := item.get_closest_marker("kube_only"):
+                item.add_marker(pytest.mark.skip(reason=mark.kwargs.get("reason", "only a real Kubernetes can show it")))
     items.sort(key=lambda item: bool(item.get_closest_marker("last")))  # otherwise as they stand
 
 
@@ -48,7 +48,9 @@ def kube():
 
 
 @pytest.fixture(scope="session")
-def rig():
+def rig(pytestconfig):
+    if pytestconfig.getoption("--target") == "sandbox":
+        return SandboxRig(pytestconfig.getoption("--quorate"), pathlib.Path(os.environ["KUBECONFIG"]).parent)
     return Rig()
 
 

@@ -83,3 +83,20 @@ def test_client_service_and_budget_are_put_right(cluster):
         return budget == 2 and service is not None, f"minAvailable {budget}, Service {service and service.metadata.uid}"
     eventually("both are as they were", restored, 60)
     assert pod_uids(cluster) == uids
+
+
+def test_deleted_record_is_rebuilt(cluster):
+    """A record is our memory of a member, not the member: it comes back from etcd and the claim, and nobody is restarted."""
+    cluster.create(replicas=3).wait_until_settled(3)
+    before, uids, old = member_ids(cluster), pod_uids(cluster), cluster.records["c-1"]
+    with Writer(cluster) as writer:
+        cluster.kube.kubectl("-n", cluster.namespace, "delete", "etcdmember", "c-1")
+
+        def rebuilt():
+            now = cluster.records.get("c-1")
+            return now is not None and now["metadata"]["uid"] != old["metadata"]["uid"] and cluster.is_settled(3)[0], cluster.describe
+        eventually("it is there again", rebuilt, 60)
+    writer.check(at_least=20)
+    assert member_ids(cluster) == before and pod_uids(cluster) == uids
+    kept = ("clusterID", "clusterUID", "ordinal", "incarnation", "formation", "memberID", "volumeUID", "peerURL", "run")
+    assert {key: cluster.records["c-1"]["spec"].get(key) for key in kept} == {key: old["spec"].get(key) for key in kept}

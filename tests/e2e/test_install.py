@@ -45,18 +45,26 @@ def assert_same(got, wanted):
         assert got[key] == wanted[key], key
 
 
-@pytest.mark.quick
-def test_kustomize_gives_what_manifests_print(quorate):
-    built = subprocess.run([f"{part('kubectl')}/kubectl", "kustomize", root / "deploy/kustomize"], check=True, capture_output=True, text=True)
-    assert_same(objects(built.stdout), objects(quorate("manifests")))
+@pytest.mark.parametrize("components, flags", [
+    pytest.param([], [], marks=pytest.mark.quick),
+    (["one-namespace"], ["--watch-namespace=team"]),
+    (["monitoring", "admission-policy"], ["--monitoring", "--admission-policy"]),
+], ids=["default", "one-namespace", "everything"])
+def test_kustomize_gives_what_manifests_print(quorate, tmp_path, components, flags):
+    base = os.path.relpath(root / "deploy/kustomize", tmp_path.resolve())
+    (tmp_path / "kustomization.yaml").write_text(yaml.safe_dump({"resources": [base], "components": [f"{base}/components/{name}" for name in components]}))
+    built = subprocess.run([f"{part('kubectl')}/kubectl", "kustomize", tmp_path.resolve()], capture_output=True, text=True)
+    assert built.returncode == 0, built.stderr
+    assert_same(objects(built.stdout), objects(quorate("manifests", *flags)))
 
 
 @pytest.mark.parametrize("flags, values", [
     ([], []),
-    (["--watch-namespace=team"], ["--set", "watchNamespace=team"]),
+    (["--watch-namespace=team"], ["--set", "watchNamespaces={team}"]),
+    (["--watch-namespace=team,other", "--monitoring"], ["--set", "watchNamespaces={team,other},monitoring.enabled=true"]),
     (["--monitoring", "--admission-policy", "--replicas=3", "--image=a/b:c"],
      ["--set", "monitoring.enabled=true,admissionPolicy.enabled=true,replicas=3,image.repository=a/b,image.tag=c"]),
-], ids=["default", "one-namespace", "everything"])
+], ids=["default", "one-namespace", "two-namespaces", "everything"])
 def test_helm_gives_what_manifests_print(quorate, flags, values):
     done = helm(*values)
     assert done.returncode == 0, done.stderr
@@ -67,6 +75,7 @@ def test_helm_gives_what_manifests_print(quorate, flags, values):
 def test_helm_refuses_values_that_it_does_not_know():
     assert helm("--set", "replica=3").returncode != 0
     assert helm("--set", "replicas=0").returncode != 0
+    assert helm("--set", "watchNamespaces={Team}").returncode != 0
 
 
 def test_helm_keeps_kinds_on_uninstall():
@@ -165,7 +174,7 @@ def test_helm_installs_upgrades_and_uninstalls(installed, kube, namespace):
     def run(*words):
         done = subprocess.run([f"{part('helm')}/helm", *words, "--namespace", namespace], capture_output=True, text=True, timeout=240)
         assert done.returncode == 0, done.stderr
-    values = ["--set", f"crds.install=false,watchNamespace={namespace}", "--wait", "--timeout", "180s"]
+    values = ["--set", f"crds.install=false,watchNamespaces={{{namespace}}}", "--wait", "--timeout", "180s"]
     run("install", "quorate", str(root / "deploy/helm/quorate"), *values)
     assert len(kube.core.list_namespaced_pod(namespace).items) == 2
     run("upgrade", "quorate", str(root / "deploy/helm/quorate"), *values, "--set", "replicas=1")

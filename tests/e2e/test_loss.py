@@ -9,10 +9,9 @@ from e2elib.operators import kill_operators
 from e2elib.waiting import Stopwatch, eventually
 from e2elib.writer import Writer
 
-pytestmark = pytest.mark.node_fault
-
 
 @pytest.mark.quick
+@pytest.mark.node_fault
 def test_wiped_volume_is_noticed_and_the_member_replaced(cluster, rig):
     cluster.create(replicas=3).wait_until_settled(3)
     victim, before = follower(cluster), member_ids(cluster)
@@ -37,6 +36,7 @@ def test_deleted_claim_and_pod_are_replaced(cluster):
 
 
 @pytest.mark.quick
+@pytest.mark.node_fault
 def test_power_cut_of_a_node_that_returns(cluster, rig):
     cluster.create(replicas=3).wait_until_settled(3)
     victim, before = follower(cluster), member_ids(cluster)
@@ -52,6 +52,7 @@ def test_power_cut_of_a_node_that_returns(cluster, rig):
     assert member_ids(cluster) == before
 
 
+@pytest.mark.node_fault
 def test_node_that_stays_away_is_replaced_after_its_time(cluster, rig):
     cluster.create(replicas=3, recovery={"replaceAfter": "20s"}).wait_until_settled(3)
     victim, before = follower(cluster), member_ids(cluster)
@@ -68,6 +69,7 @@ def test_node_that_stays_away_is_replaced_after_its_time(cluster, rig):
     assert_members_agree(cluster)
 
 
+@pytest.mark.node_fault
 def test_power_cut_of_all_nodes(cluster, rig):
     cluster.create(replicas=3).wait_until_settled(3)
     Etcd.through_service(cluster).put("/k", "before")
@@ -82,6 +84,7 @@ def test_power_cut_of_all_nodes(cluster, rig):
     assert Etcd.through_service(cluster).read_prefix("/k") == {"/k": "before"}
 
 
+@pytest.mark.node_fault
 def test_partition_makes_no_second_cluster(cluster, rig):
     cluster.create(replicas=3).wait_until_settled(3)
     victim, before = cluster.leader, member_ids(cluster)
@@ -96,6 +99,8 @@ def test_partition_makes_no_second_cluster(cluster, rig):
     assert_members_agree(cluster)
 
 
+@pytest.mark.node_fault
+@pytest.mark.kube_only(reason="a sandbox has no volumes that move")
 def test_drains_one_by_one_while_the_budget_holds(cluster, rig):
     cluster.create(replicas=3, storage={"claim": {"storageClassName": "movable"}}).wait_until_settled(3)
     before = member_ids(cluster)
@@ -109,6 +114,7 @@ def test_drains_one_by_one_while_the_budget_holds(cluster, rig):
 
 
 @pytest.mark.quick
+@pytest.mark.kube_only(reason="a sandbox's operator is in its own process, not in Pods")
 def test_killed_operator_is_followed_by_the_other(cluster):
     cluster.create(replicas=3).wait_until_settled(3)
     cluster.patch(replicas=5)
@@ -156,6 +162,7 @@ def make_pod_anew(cluster, victim):
     eventually(f"{victim} is back", is_back, 120)
 
 
+@pytest.mark.node_fault
 def test_volume_put_back_below_its_floor_is_refused_and_the_member_replaced(cluster, rig):
     """An older copy may lack votes and entries that its member gave its word for. How far its log went is noted when its Pod is made anew."""
     cluster.create(replicas=3).wait_until_settled(3)
@@ -172,6 +179,7 @@ def test_volume_put_back_below_its_floor_is_refused_and_the_member_replaced(clus
     assert_members_agree(cluster)
 
 
+@pytest.mark.node_fault
 def test_volume_put_back_above_its_floor_is_replaced_when_etcd_says_so(cluster, rig):
     """Only a moment older: the guard cannot know it, etcd itself refuses to go on, again and again. What it says is told, and enough."""
     cluster.create(replicas=3).wait_until_settled(3)

@@ -6,6 +6,58 @@ from e2elib.waiting import eventually
 pytestmark = [pytest.mark.kube_only, pytest.mark.node_fault]
 
 
+@pytest.fixture
+def volume(cluster, rig):
+    """The rig's commands for the volume of a cluster of one that sleeps: nobody else writes to it."""
+    cluster.create(replicas=1).wait_until_settled(1)
+    cluster.patch(replicas=0)
+    eventually("its Pod is gone", lambda: (not cluster.pods, cluster.describe), 90)
+
+    def run(command, *words):
+        return rig("volume", command, f"{cluster.namespace}/data-c-0", *words)
+    return run
+
+
+def test_volume_is_wiped_and_put_back(volume):
+    before = volume("files")
+    assert "member/snap/db" in before
+    volume("save", "copy")
+    volume("wipe")
+    assert volume("files") == ""
+    volume("rollback", "copy")
+    assert volume("files") == before
+
+
+def test_volume_is_filled_to_the_last_byte_and_emptied(volume):
+    before = int(volume("free"))
+    assert before > 100 * 2**20
+    volume("fill")
+    assert int(volume("free")) < 65536, "a file system keeps a few blocks for itself"
+    volume("unfill")
+    assert int(volume("free")) == before
+    volume("fill", "--leave", 50 * 2**20)
+    assert 40 * 2**20 < int(volume("free")) < 60 * 2**20
+
+
+def test_volume_is_corrupted_in_one_file(volume):
+    before = set(volume("files").splitlines())
+    volume("corrupt", "*/member/snap/db")
+    changed = before ^ set(volume("files").splitlines())
+    assert len(changed) == 2 and {line.split("/", 1)[1] for line in changed} == {line.split("/", 1)[1] for line in changed if line.endswith("/member/snap/db")}
+
+
+def test_disk_goes_with_its_claim(cluster, rig):
+    cluster.create(replicas=1, storage={"claim": {}, "retention": {"whenDeleted": "Delete"}}).wait_until_settled(1)
+    name = cluster.claims["data-c-0"].spec.volume_name
+    assert disks(rig, name)
+    cluster.delete()
+    eventually("it is gone", lambda: (not disks(rig, name), disks(rig, name)), 90)
+
+
+def disks(rig, volume):
+    return [path for path in rig.folder.rglob(f"*{volume}*") if path.is_file()]
+
+
 def disk_size(cluster, rig, claim):
     return int(rig("volume", "size", f"{cluster.namespace}/{claim}"))
 

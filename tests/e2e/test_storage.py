@@ -76,3 +76,29 @@ def test_volume_that_can_move_follows_its_member_from_a_lost_node(cluster, rig):
     writer.check(at_least=100)
     assert member_ids(cluster) == before
     assert_members_agree(cluster)
+
+
+def test_all_pods_that_hold_the_data_lost_at_once_is_told_and_nothing_formed_anew(cluster):
+    cluster.create(replicas=3, storage={"emptyDir": {}}).wait_until_settled(3)
+    Etcd.through_service(cluster).put("/k", "v")
+    cluster_id = cluster.status["clusterID"]
+    for name in cluster.pods:
+        cluster.kube.core.delete_namespaced_pod(name, cluster.namespace, grace_period_seconds=0)
+
+    def told():
+        frozen = cluster.condition("Frozen") or {}
+        return frozen.get("status") == "True" and frozen["reason"] == "DataLost" and cluster_id in frozen["message"], cluster.describe
+    eventually("it is frozen, and says that the data is lost", told, 120)
+    assert cluster.status["clusterID"] == cluster_id, "nobody made an empty cluster of it"
+
+
+def test_five_shrink_to_one_and_volumes_stay_where_that_is_declared(cluster):
+    cluster.create(replicas=5, storage={"claim": {}, "retention": {"whenScaled": "Retain"}}).wait_until_settled(5)
+    claims = {name: claim.metadata.uid for name, claim in cluster.claims.items()}
+    with Writer(cluster) as writer:
+        cluster.patch(replicas=1)
+        cluster.wait_until_settled(1, 240)
+    writer.check(at_least=50)
+    assert len(claims) == 5 and {name: claim.metadata.uid for name, claim in cluster.claims.items()} == claims
+    known, learners = Etcd.through_service(cluster).members()
+    assert sorted(known) == sorted(cluster.pods) and not learners

@@ -457,17 +457,34 @@ class Player {
         return tidy(step.a);
       case K::kSnapshot: {
         auto saved = backend_.save_snapshot(step.a);
+        saved_from_ = cluster_of(step.a);
         return saved ? "saved" : outcome(saved.error());
       }
-      default: {
-        while (backend_.size() <= step.b) backend_.add_member();
-        const bool restored = backend_.restore(step.b, step.text);
-        backend_.set_initial_cluster(
-            step.b, fmt::format("m{}={}", step.b, backend_.peer_url(step.b)), "new");
-        backend_.start(step.b);
-        return settle(restored ? "restored; " : "not restored; ");
-      }
+      default:
+        return restore(step);
     }
+  }
+
+  std::string restore(const Step& step) {
+    while (backend_.size() <= step.b) backend_.add_member();
+    const bool restored = backend_.restore(step.b, step.text);
+    backend_.set_initial_cluster(step.b, fmt::format("m{}={}", step.b, backend_.peer_url(step.b)),
+                                 "new");
+    backend_.start(step.b);
+    if (!foretold_) settle();
+    return look([&] {
+      const auto now = cluster_of(step.b);
+      return fmt::format("{}, {}; {}", restored ? "restored" : "not restored",
+                         !now                 ? "silent"
+                         : now == saved_from_ ? "the same cluster"
+                                              : "another cluster",
+                         look_around());
+    });
+  }
+
+  std::optional<ClusterId> cluster_of(std::size_t i) {
+    auto status = backend_.run(api().status(at(i), soon()));
+    return status ? std::optional(status->header.cluster) : std::nullopt;
   }
 
   std::string tidy(std::size_t i) {
@@ -485,6 +502,7 @@ class Player {
   std::vector<std::string> lines_;
   std::set<std::size_t> listed_ = first_members();
   std::set<std::size_t> paused_;
+  std::optional<ClusterId> saved_from_;  // the snapshot's cluster
   std::vector<std::string> all_foretold_;
   std::optional<std::string> foretold_;  // of the step at hand
 

@@ -40,6 +40,7 @@ struct Known {
     bool ever_ran = true;
     bool empty = false;
     bool paused = false;
+    std::string version = {};
   };
   std::vector<Member> members;
   std::size_t voters() const {
@@ -56,18 +57,34 @@ struct Known {
   }
 };
 
+// What a script has beside what each may have. One of them at most: two together are slow, and
+// mostly a race.
+enum class Theme { kNone, kCut, kLoss, kUpgrade, kRestore, kQuota, kAuth };
+
+constexpr std::array kThemes = {Theme::kNone,  Theme::kNone,    Theme::kCut,     Theme::kCut,
+                                Theme::kLoss,  Theme::kUpgrade, Theme::kUpgrade, Theme::kRestore,
+                                Theme::kQuota, Theme::kAuth};
+
 class Generator {
  public:
   Generator(std::uint64_t seed, const std::string& version) : random_(seed) {
-    script_.version = version;
-    script_.members = below(10) < 6 ? 1 : 3;
+    theme_ = kThemes[below(kThemes.size())];
+    if (theme_ == Theme::kUpgrade && !next_version(version)) theme_ = Theme::kNone;
+    const bool patch = theme_ == Theme::kUpgrade && version == "3.6.16" && below(2);
+    script_.version = patch ? "3.6.15" : version;
+    script_.members = first_members();
+    if (theme_ == Theme::kQuota) script_.flags = {"--quota-backend-bytes=8388608"};
     known_.members.resize(static_cast<std::size_t>(script_.members));
+    for (auto& member : known_.members) member.version = script_.version;
+    came_from_ = script_.version;
     script_.name = fmt::format("seed {}", seed);
   }
 
   Script finish() && {
     const std::size_t length = 6 + below(5);
     for (int tries = 0; script_.steps.size() < length && tries < 200; ++tries) add_one();
+    if (!has_had_its_theme_ || full_) add_theme();
+    if (restored_) return std::move(script_);
     add({K::kList, any_running().value_or(0), 0, {}});
     add({K::kHashes, 0, 0, {}});
     return std::move(script_);
@@ -89,9 +106,17 @@ class Generator {
   std::optional<std::size_t> any_running() {
     return pick([](const auto& m) { return m.running && m.listed && !m.learner && !m.paused; });
   }
+  int first_members() {
+    // Which of several notices first that its disk is full, or that names matter, is a race.
+    if (theme_ == Theme::kQuota || theme_ == Theme::kAuth) return 1;
+    if (theme_ == Theme::kCut || theme_ == Theme::kLoss) return 3;
+    return below(10) < 6 ? 1 : 3;
+  }
+  bool changes_members() const { return theme_ != Theme::kQuota && theme_ != Theme::kAuth; }
   void add(Step step) { script_.steps.push_back(std::move(step)); }
   void add_one() {
-    switch (below(19)) {
+    if (restored_) return add_data();
+    switch (below(22)) {
       case 0:
       case 1:
         return add_data();
@@ -122,8 +147,29 @@ class Generator {
         return add_cut();
       case 17:
         return add_maintenance();
-      default:
+      case 18:
         return add_compaction();
+      default:
+        return add_theme();
+    }
+  }
+  void add_theme() {
+    has_had_its_theme_ = true;
+    switch (theme_) {
+      case Theme::kNone:
+        return;
+      case Theme::kCut:
+        return add_cut();
+      case Theme::kLoss:
+        return add_loss();
+      case Theme::kUpgrade:
+        return add_upgrade();
+      case Theme::kRestore:
+        return add_restore();
+      case Theme::kQuota:
+        return add_fill();
+      case Theme::kAuth:
+        return add_auth();
     }
   }
 
@@ -154,10 +200,18 @@ class Generator {
     // An emptied member comes back only among a quorum of others: what a wiped cluster does is a
     // race.
     const bool others = known_.up() >= known_.voters() / 2 + 1;
-    if (below(4) == 0 && others && !known.learner && known_.voters() == 3)
+    if (theme_ != Theme::kUpgrade && below(4) == 0 && others && !known.learner &&
+        known_.voters() == 3)
       return add_emptied(*member, known);
     add({K::kStart, *member, 0, {}});
     known.running = true;
+  }
+  void add_loss() {
+    auto member = any_running();
+    if (!member || wiped_ || known_.voters() != 3 || known_.up() != 3) return;
+    add({K::kKill, *member, 0, {}});
+    known_.members[*member].running = false;
+    add_emptied(*member, known_.members[*member]);
   }
   // Whether an emptied member panics or comes back depends on what its leader remembers of it. Two
   // moves among the others make sure that their leader was elected after it went.
@@ -176,7 +230,7 @@ class Generator {
     if (refused) known.listed = known.ever_ran = false;  // it has ended: let it be
   }
   void add_learner() {
-    if (wiped_) return;
+    if (wiped_ || !changes_members() || came_from_ != script_.version) return;
     auto through = any_running();
     if (!through || known_.members.size() >= 5) return;
     const bool accepted = known_.quorate() && !known_.has_learner() && accepts_additions();
@@ -186,6 +240,7 @@ class Generator {
     member.learner = true;
     member.running = member.ever_ran = false;
     member.empty = true;
+    member.version = script_.version;
     if (!accepted) {
       known_.members.push_back(member);
       return;
@@ -207,7 +262,7 @@ class Generator {
     auto through = any_running();
     // How far a voter that is gone had come, as its leader remembers it, is a matter of moments.
     auto member = pick([](const auto& m) { return m.listed && (m.running || m.learner); });
-    if (!through || !member || wiped_) return;
+    if (!through || !member || wiped_ || !changes_members()) return;
     auto& known = known_.members[*member];
     add({K::kPromote, *through, *member, {}});
     if (known.learner && known.running && known_.quorate()) {
@@ -217,7 +272,7 @@ class Generator {
   void add_removal() {
     auto through = any_running();
     auto member = pick([](const auto& m) { return m.listed; });
-    if (!through || !member || wiped_ || !known_.quorate()) return;
+    if (!through || !member || wiped_ || !known_.quorate() || !changes_members()) return;
     // Whether a member that removes itself still gets to say so is a race.
     if (*through == *member && known_.voters() > 1) return;
     auto& known = known_.members[*member];
@@ -258,6 +313,73 @@ class Generator {
     add_look();
     add({K::kHeal, 0, 0, {}});
   }
+
+  // One more goes ahead, or one that did comes back, as long as not all have gone.
+  void add_upgrade() {
+    const auto next = next_version(came_from_);
+    if (!next || wiped_ || came_from_ != script_.version) return;  // one way is enough
+    const bool back = below(4) == 0;
+    const std::string& from = back ? *next : came_from_;
+    auto member = pick(
+        [&](const auto& m) { return m.listed && m.running && !m.paused && m.version == from; });
+    if (!member) return;
+    upgrade(*member, back ? came_from_ : *next);
+    add({K::kStatus, *member, 0, {}});
+    if (std::ranges::all_of(known_.members, [&](const auto& m) {
+          return !m.listed || (m.running && m.version == *next);
+        }))
+      all_have_gone(*next);
+  }
+  void upgrade(std::size_t member, const std::string& to) {
+    add({K::kUpgrade, member, 0, to});
+    known_.members[member].version = to;
+  }
+  // Nobody comes back from a minor version that all have agreed on.
+  void all_have_gone(const std::string& to) {
+    const std::size_t member = *any_running();
+    add({K::kClusterVersion, member, 0, {}});
+    if (below(2)) {
+      upgrade(member, came_from_);
+      upgrade(member, to);
+    }
+    came_from_ = to;
+  }
+
+  // The end of the script: a cluster from a snapshot, beside the first one or in its place.
+  void add_restore() {
+    auto from = any_running();
+    if (!from) return;
+    add({K::kSnapshot, *from, 0, {}});
+    add_data();
+    std::size_t as = known_.members.size();
+    if (below(2)) {
+      as = *from;
+      for (std::size_t i = 0; i < known_.members.size(); ++i)
+        if (known_.members[i].running) add({K::kKill, i, 0, {}});
+      add({K::kWipe, as, 0, {}});
+    }
+    add({K::kRestore, 0, as, below(2) ? kFirstToken : "another"});
+    for (const char* key : {"k0", "k1", "k2"}) add({K::kGet, as, 0, key});
+    add({K::kList, as, 0, {}});
+    add({K::kPut, as, 0, "k0"});
+    restored_ = true;
+  }
+
+  // Until it is full, or until it is not any more.
+  void add_fill() {
+    if (!known_.members[0].running) return;
+    full_ = !full_;
+    add({full_ ? K::kFill : K::kTidy, 0, 0, {}});
+    add({K::kAlarms, 0, 0, {}});
+    add({K::kPut, 0, 0, "k0"});
+  }
+
+  void add_auth() {
+    if (!known_.members[0].running || authenticates_) return;
+    authenticates_ = true;
+    add({K::kAuth, 0, 0, {}});
+  }
+
   void add_maintenance() {
     auto member = pick([](const auto& m) { return m.ever_ran; });
     if (!member) return;
@@ -266,7 +388,7 @@ class Generator {
   }
   void add_compaction() {
     auto through = any_running();
-    if (!through) return;
+    if (!through || authenticates_) return;
     add({K::kPut, *through, 0, "compacted"});
     add({K::kCompact, *through, 0, {}});
     add({K::kReadOld, *through, 0, "compacted"});
@@ -275,10 +397,24 @@ class Generator {
   std::mt19937_64 random_;
   Script script_;
   Known known_;
+  Theme theme_ = Theme::kNone;
+  std::string came_from_;  // the version that all had, before some went ahead
+  bool has_had_its_theme_ = false;
   bool wiped_ = false;
+  bool restored_ = false;
+  bool full_ = false;
+  bool authenticates_ = false;
 };
 
 }  // namespace
+
+std::optional<std::string> next_version(const std::string& version) {
+  if (version == "3.6.15") return "3.6.16";
+  if (version.starts_with("3.4.")) return "3.5.35";
+  if (version.starts_with("3.5.")) return "3.6.16";
+  if (version.starts_with("3.6.")) return "3.7.3";
+  return std::nullopt;
+}
 
 std::string text_of(const Step& step) {
   return fmt::format("{} m{}{}{}", kNames.at(static_cast<std::size_t>(step.kind)), step.a,

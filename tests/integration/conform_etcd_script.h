@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,7 +44,7 @@ struct Step {
     kDefragment,      //
     kAuth,            // users, roles and passwords matter from now on; we have none
     kSnapshot,        // of member a, kept
-    kRestore,         // the snapshot as a cluster of its own, by new member b, under token `text`
+    kRestore,         // the snapshot as a cluster of member b alone, under token `text`
   };
   Kind kind{};
   std::size_t a = 0;
@@ -63,6 +64,12 @@ struct Script {
 };
 
 std::string text_of(const Step& step);
+
+// Of clusters whose members are started without one.
+inline constexpr const char* kFirstToken = "etcd-cluster";
+
+// Where an upgrade from this version leads, among those that there are.
+std::optional<std::string> next_version(const std::string& version);
 
 // By hand: each about one fact.
 std::vector<Script> written_scripts(const std::string& version);

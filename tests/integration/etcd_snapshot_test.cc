@@ -1,4 +1,4 @@
-// A snapshot of a gigabyte, in bounded memory.
+// Snapshots: a gigabyte in bounded memory, and streams that break off.
 
 #include <fstream>
 
@@ -43,15 +43,22 @@ Task<Result<PutAnswer>> put_megabytes(Api& api, Target target, int number, rt::D
   }
 }
 
-TEST(EtcdSnapshot, AGigabyteStreamsInBoundedMemoryAndAtTheReadersPace) {
+// The same member, through a proxy.
+Target through(const support::FaultProxy& proxy, Target target) {
+  const auto scheme = target.endpoint.substr(0, target.endpoint.find("://"));
+  target.endpoint = scheme + "://" + proxy.endpoint().text();
+  return target;
+}
+
+TEST(EtcdGigabyte, StreamsInBoundedMemoryAndAtTheReadersPace) {
   EtcdOptions options{"3.6.16", 1, EtcdSecurity::kPlain, quick_flags("3.6.16")};
   options.flags.insert(options.flags.end(),
                        {"--max-request-bytes=10485760", "--quota-backend-bytes=4294967296"});
   EtcdCluster cluster(options);
   support::FaultProxy proxy(cluster[0].client());  // counts bytes, and does nothing else
   Caller caller;
+  auto direct = target_of(cluster, cluster[0]);
   {
-    auto direct = target_of(cluster, cluster[0]);
     std::vector<Task<Result<PutAnswer>>> puts;
     for (int i = 0; i < 132; ++i)
       puts.push_back(put_megabytes(caller.api(), direct, i, caller.within(300s)));
@@ -59,7 +66,7 @@ TEST(EtcdSnapshot, AGigabyteStreamsInBoundedMemoryAndAtTheReadersPace) {
       must(std::move(answer));
   }
 
-  Target target{.endpoint = "http://" + proxy.endpoint().text()};
+  const Target target = through(proxy, direct);
   must(caller.status(target));
   const auto before = memory_in_use();
   auto stream = must(caller.run(caller.api().snapshot(target, caller.within(30s))));
@@ -85,14 +92,15 @@ TEST(EtcdSnapshot, AGigabyteStreamsInBoundedMemoryAndAtTheReadersPace) {
   RecordProperty("bytes_on_the_way_unread", std::to_string(held));
 }
 
-TEST(EtcdSnapshot, AStreamThatBreaksOffIsUnavailableAndNeverWhole) {
-  EtcdCluster& cluster = shared_cluster("3.6.16", 1, EtcdSecurity::kPlain);
-  Caller caller;
+class EtcdSnapshot : public OnEachVersion {};
+
+TEST_P(EtcdSnapshot, AStreamThatBreaksOffIsUnavailableAndNeverWhole) {
+  EtcdCluster& cluster = shared_cluster(version(), 1, EtcdSecurity::kPlain);
   auto direct = target_of(cluster, cluster[0]);
   for (int i = 0; i < 16; ++i)
     must(caller.put(direct, fmt::format("broken/{}", i), std::string(1'000'000, 'x')));
   support::FaultProxy proxy(cluster[0].client());
-  Target target{.endpoint = "http://" + proxy.endpoint().text()};
+  const Target target = through(proxy, direct);
   auto stream = must(caller.run(caller.api().snapshot(target, caller.within(10s))));
   must(caller.run(stream->read(caller.within(10s))));
   proxy.cut();
@@ -105,6 +113,9 @@ TEST(EtcdSnapshot, AStreamThatBreaksOffIsUnavailableAndNeverWhole) {
   must(caller.run(
       caller.api().delete_range(direct, {KeyRange::prefix("broken/"), false}, caller.within(10s))));
 }
+
+INSTANTIATE_TEST_SUITE_P(Each, EtcdSnapshot, ::testing::ValuesIn(versions()),
+                         [](const auto& info) { return label(info.param); });
 
 }  // namespace
 }  // namespace quorate::etcd

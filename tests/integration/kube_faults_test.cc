@@ -109,7 +109,7 @@ TEST_F(KubeFaults, AServerThatHangsIsLeftAtTheDeadline) {
   must(run(behind().get(kConfigMaps, key("a"), soon())));
 }
 
-TEST_F(KubeFaults, TooManyRequestsAreSpreadOut) {
+TEST_F(KubeFaults, OurOwnBudgetSpreadsRequestsOut) {
   ClientOptions options;
   options.limit = {.per_second = 50, .burst = 5};
   Client polite(here_, behind_->api(), options);

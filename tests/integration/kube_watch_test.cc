@@ -232,6 +232,49 @@ TEST_P(KubeWatch, ReopensWatchesThatTheServerEnds) {
   EXPECT_EQ(watcher_->health().lists, 1u);
 }
 
+// Passes everything on, and keeps where watches began.
+class Recording final : public Api {
+ public:
+  explicit Recording(Api& api) : api_(api) {}
+  Task<Result<net::Response>> call(net::Request request, rt::Deadline deadline,
+                                   std::size_t limit) override {
+    return api_.call(std::move(request), deadline, limit);
+  }
+  Task<Result<std::unique_ptr<net::ResponseStream>>> open(net::Request request,
+                                                          rt::Deadline deadline) override {
+    constexpr std::string_view kFrom = "&resourceVersion=";
+    const auto at = request.path.find(kFrom);
+    if (request.path.find("watch=") != std::string::npos && at != std::string::npos)
+      begun.push_back(std::atoll(request.path.c_str() + at + kFrom.size()));
+    return api_.open(std::move(request), deadline);
+  }
+  std::vector<long long> begun;
+
+ private:
+  Api& api_;
+};
+
+// Nothing that it selects has changed: only a bookmark can have brought it to where others wrote.
+TEST_P(KubeWatch, ResumesFromTheBookmarkThatTheServerSendsBeforeItEndsAWatch) {
+  options_.what.label_selector = "team=x";
+  options_.watch_timeout = 4s;  // the bookmark comes two seconds before the end
+  must(merge(kConfigMaps, "m1", parse(R"({"metadata":{"labels":{"team":"x"}}})")));
+  Recording recording(connection_->api());
+  Client client(here_, recording);
+  watcher_.emplace(here_, client, kConfigMaps, options_, store_);
+  group_.spawn("watch", watcher_->run());
+  await("the first list", [&] { return store_.synced(); });
+  const auto elsewhere = must(must(create(kConfigMaps, config_map("elsewhere"))).meta());
+  const auto beyond = std::atoll(elsewhere.resource_version.value().c_str());
+  await("a watch begins beyond what it selects",
+        [&] { return !recording.begun.empty() && recording.begun.back() >= beyond; });
+  EXPECT_EQ(watcher_->health().lists, 1u);
+  EXPECT_EQ(store_.size(), 1u);
+  EXPECT_LT(std::atoll(versions(store_).at("m1").c_str()), beyond);
+  group_.cancel();
+  run(group_.join());
+}
+
 TEST_P(KubeWatch, WaitsForAKindThatIsNotServedYet) {
   (void)kube_.kubectl({"delete", "crd", "widgets.test.quorate.io", "--ignore-not-found"});
   Store<MetaView> widgets(here_);

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <csignal>
@@ -137,20 +138,55 @@ TEST_F(SandboxCommandsTest, PowersNodesOffAndCutsThem) {
   EXPECT_EQ(sandbox({"node", "cut", "node-9"}).status.code, 4);
 }
 
+// The limit is that of a user namespace of the test's own: the machine's stays as it is.
+TEST_F(SandboxCommandsTest, SaysWhatTheKernelRefusesAndEndsWithThree) {
+  const auto refused = [&](const std::string& words) {
+    return run(
+        {"unshare", "--user", "--map-root-user", "sh", "-c",
+         fmt::format("echo 0 >/proc/sys/user/max_user_namespaces; exec '{}' {}", kQuorate, words)});
+  };
+  for (const auto& words :
+       {fmt::format("sandbox start --dir '{}' --etcd '{}'", dir(), etcd_folder()),
+        fmt::format("sandbox start --foreground --dir '{}' --etcd '{}'", dir(), etcd_folder()),
+        fmt::format("fabric --dir '{}' -- true", dir())}) {
+    const auto said = refused(words);
+    EXPECT_EQ(said.status.code, 3) << words;
+    EXPECT_THAT(said.err,
+                HasSubstr("make the fabric: unshare(CLONE_NEWUSER): no space left on device; "
+                          "user.max_user_namespaces is 0 here: `sysctl -w "
+                          "user.max_user_namespaces=15000` (as root) allows it"))
+        << words;
+  }
+}
+
+// Two clusters of the same name hold different things, and the end of one is nothing to the other.
 TEST_F(SandboxCommandsTest, TwoSandboxesDoNotKnowEachOther) {
+  const auto there = folder_.path() / "other";
+  support::ServerProcess other{"other", folder_.path() / "other.out"};
+  other.launch({.argv = {kQuorate, "sandbox", "start", "--foreground", "--dir", there.string(),
+                         "--etcd", etcd_folder()}});
   start();
-  const auto other = (folder_.path() / "other").string();
-  const auto begun = run({kQuorate, "sandbox", "start", "--dir", other, "--etcd", etcd_folder()});
-  ASSERT_EQ(begun.status.code, 0) << begun.err;
-  const auto file = folder_.path() / "mine.json";
-  support::write_file(file, R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"mine"}})");
-  EXPECT_TRUE(kubectl({"create", "--validate=false", "-f", file.string()}).ok());
-  const auto theirs = run({(support::part("kubectl-1.34.4") / "kubectl").string(), "--kubeconfig",
-                           other + "/kubeconfig", "get", "configmaps", "-o", "name"});
-  EXPECT_TRUE(theirs.ok()) << theirs.err;
-  EXPECT_THAT(theirs.out, Not(HasSubstr("mine")));
-  EXPECT_EQ(run({kQuorate, "sandbox", "stop", "--dir", other}).status.code, 0);
-  EXPECT_TRUE(kubectl({"get", "configmap", "mine"}).ok()) << "the first one runs on";
+  other.await_ready(60s, [&] {
+    const auto status = run({kQuorate, "sandbox", "status", "--dir", there.string()});
+    return support::Look(status.ok(), status.out + status.err);
+  });
+  const auto fill = [&](const std::filesystem::path& folder, const std::string& value) {
+    const auto done =
+        run({"/bin/sh", "-euc",
+             fmt::format(
+                 "PATH='{0}':'{1}':$PATH; eval $(quorate sandbox env --dir '{2}');"
+                 "quorate create db --replicas 1 --wait; eval $(quorate sandbox env --dir '{2}' "
+                 "db); etcdctl put whose {3}",
+                 etcd_folder(), QUORATE_BINARY_DIR, folder.string(), value)});
+    ASSERT_TRUE(done.ok()) << done.err;
+  };
+  fill(dir(), "mine");
+  fill(there, "theirs");
+  EXPECT_EQ(etcdctl("get whose --print-value-only"), "mine\n");
+  kill(other, there);
+  etcdctl("put goes on");
+  EXPECT_EQ(etcdctl("get whose --print-value-only"), "mine\n");
+  EXPECT_THAT(processes_at(dir()), Not(::testing::IsEmpty())) << "nothing of it was ended";
 }
 
 }  // namespace

@@ -41,8 +41,8 @@ TEST_F(SandboxPodsTest, RunsCommandsInAContainer) {
   EXPECT_EQ(absent.status.code, 1);
   EXPECT_THAT(absent.err, HasSubstr("no-such-program"));
 
-  support::Command typed{.argv = {(support::part("kubectl-1.34.4") / "kubectl").string(), "exec",
-                                  "-i", "db-0", "-c", "etcd", "--", "sh", "-c", "wc -c"}};
+  support::Command typed{
+      .argv = {kubectl_program(), "exec", "-i", "db-0", "-c", "etcd", "--", "sh", "-c", "wc -c"}};
   typed.env = {{"KUBECONFIG", kubeconfig().string()}, {"HOME", folder_.path().string()}};
   typed.input = std::string(300000, 'x');
   EXPECT_EQ(support::run(typed).out, "300000\n") << "input ends where it ends";
@@ -56,7 +56,7 @@ TEST_F(SandboxPodsTest, RunsCommandsAtATerminal) {
   const auto type = [&](const std::string& flags, const std::string& command) {
     return run({"script", "-qec",
                 fmt::format("stty rows 33 cols 99; '{}' exec {} db-0 -c etcd -- sh -c '{}'",
-                            (support::part("kubectl-1.34.4") / "kubectl").string(), flags, command),
+                            kubectl_program(), flags, command),
                 "/dev/null"});
   };
   const auto size = type("-it",
@@ -136,8 +136,7 @@ TEST_F(SandboxPodsTest, ShowsWhenContainersSaidIt) {
 TEST_F(SandboxPodsTest, FollowsAContainerToItsEnd) {
   const auto log = folder_.path() / "followed";
   auto follower = support::Process::start(
-      {.argv = {(support::part("kubectl-1.34.4") / "kubectl").string(), "logs", "-f", "db-1", "-c",
-                "etcd"},
+      {.argv = {kubectl_program(), "logs", "-f", "db-1", "-c", "etcd"},
        .env = {{"KUBECONFIG", kubeconfig().string()}, {"HOME", folder_.path().string()}},
        .log = log});
   support::eventually(20s, "it follows", [&] {

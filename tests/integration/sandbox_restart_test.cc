@@ -145,7 +145,7 @@ TEST_F(SandboxRestartTest, KeepsWhatItAcknowledgedWheneverItIsKilled) {
          .env = {{"KUBECONFIG", kubeconfig().string()}, {"HOME", folder_.path().string()}},
          .log = log});
     writer.wait(std::chrono::milliseconds(chance() % 3000));
-    kill();
+    kill({writer.pid()});
     writer.kill();
     const auto said = support::read_file(log);
     for (const auto line : split(said, '\n'))

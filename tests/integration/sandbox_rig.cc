@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <csignal>
+#include <fstream>
+#include <iterator>
 #include <map>
 
 #include "base/strings.h"
@@ -13,38 +15,72 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The parent of every process.
-std::multimap<pid_t, pid_t> children() {
-  std::multimap<pid_t, pid_t> out;
+// Files under /proc have no size, and their processes may be gone.
+std::string read_whole(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+struct Entry {
+  pid_t pid = 0;
+  pid_t parent = 0;
+  pid_t group = 0;
+
+  [[nodiscard]] fs::path at(const char* file) const {
+    return fs::path("/proc") / std::to_string(pid) / file;
+  }
+};
+
+std::vector<Entry> processes() {
+  std::vector<Entry> out;
   for (const auto& entry : fs::directory_iterator("/proc")) {
     const auto pid = parse_integer(entry.path().filename().string());
-    if (!pid || !fs::exists(entry.path() / "stat")) continue;
-    std::string stat;
-    try {
-      stat = support::read_file(entry.path() / "stat");
-    } catch (const std::exception&) {
-      continue;  // it has just ended
-    }
-    // "1 (name, which may be anything) S 0 ...".
+    if (!pid) continue;
+    // "1 (name, which may be anything) S 0 1 ...": state, parent, group.
+    const auto stat = read_whole(entry.path() / "stat");
     const auto bracket = stat.rfind(')');
-    if (bracket == std::string::npos) continue;
+    if (bracket == std::string::npos) continue;  // it has just ended
     const auto fields = split(std::string_view(stat).substr(bracket + 2), ' ');
-    if (const auto parent = fields.size() > 1 ? parse_integer(fields[1]) : std::nullopt)
-      out.emplace(static_cast<pid_t>(*parent), static_cast<pid_t>(*pid));
+    if (fields.size() < 3 || fields[0] == "Z") continue;
+    out.push_back({static_cast<pid_t>(*pid),
+                   static_cast<pid_t>(parse_integer(fields[1]).value_or(0)),
+                   static_cast<pid_t>(parse_integer(fields[2]).value_or(0))});
   }
   return out;
+}
+
+bool mentions(const Entry& process, const std::string& folder) {
+  for (const char* file : {"cmdline", "environ", "mountinfo"})
+    if (read_whole(process.at(file)).find(folder) != std::string::npos) return true;
+  for (const char* link : {"cwd", "root", "exe"}) {
+    std::error_code gone;
+    if (fs::read_symlink(process.at(link), gone).string().find(folder) != std::string::npos)
+      return true;
+  }
+  return false;
 }
 
 }  // namespace
 
 std::vector<pid_t> descendants_of(pid_t pid) {
-  const auto all = children();
+  std::multimap<pid_t, pid_t> all;
+  for (const auto& process : processes()) all.emplace(process.parent, process.pid);
   std::vector<pid_t> out{pid};
   for (std::size_t i = 0; i < out.size(); ++i) {
     const auto [first, last] = all.equal_range(out[i]);
     for (auto child = first; child != last; ++child) out.push_back(child->second);
   }
   out.erase(out.begin());
+  return out;
+}
+
+std::vector<std::string> processes_at(const fs::path& folder, const std::set<pid_t>& but) {
+  // Mounts name places from the root of their file system on: the end of the path is there always.
+  const auto name = (folder.parent_path().filename() / folder.filename()).string();
+  std::vector<std::string> out;
+  for (const auto& process : processes())
+    if (!but.contains(process.group) && mentions(process, name))
+      out.push_back(fmt::format("{} {}", process.pid, read_whole(process.at("comm"))));
   return out;
 }
 
@@ -77,17 +113,18 @@ void SandboxTest::await_nodes() {
   });
 }
 
-void SandboxTest::kill() {
+void SandboxTest::kill(support::ServerProcess& sandbox, const fs::path& folder,
+                       const std::set<pid_t>& but) {
   std::vector<node::ProcessId> below;
-  for (const auto pid : descendants_of(sandbox_.pid()))
+  for (const auto pid : descendants_of(sandbox.pid()))
     if (const auto id = node::ProcessId::of(pid)) below.push_back(*id);
-  ::kill(sandbox_.pid(), SIGKILL);
-  sandbox_.wait_for_exit(10s);
+  ::kill(sandbox.pid(), SIGKILL);
+  sandbox.wait_for_exit(10s);
   support::eventually(10s, "no process is left", [&] {
-    std::string left;
+    auto left = processes_at(folder, but);
     for (const auto& process : below)
-      if (process.runs()) left += " " + process.text();
-    return support::Look(left.empty(), left);
+      if (process.runs()) left.push_back(process.text());
+    return support::Look(left.empty(), join(left, "; "));
   });
 }
 
@@ -98,7 +135,7 @@ support::Output SandboxTest::run(Words words) {
 }
 
 support::Output SandboxTest::kubectl(Words words) {
-  words.insert(words.begin(), (support::part("kubectl-1.34.4") / "kubectl").string());
+  words.insert(words.begin(), kubectl_program());
   return run(std::move(words));
 }
 

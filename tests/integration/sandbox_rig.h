@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,9 +30,12 @@ class SandboxTest : public ::testing::Test {
   // In the foreground; until the nodes are there.
   void start();
   void launch_sandbox();  // waits for nothing
-  // SIGKILL to the sandbox alone, as by the kernel. Everything below it must go by itself: waits
-  // for that, and fails the test if somebody stays.
-  void kill();
+  // SIGKILL to the sandbox alone, as by the kernel. Everything that belongs to it must go by
+  // itself: waits for that, and fails the test if somebody stays. Processes of the groups `but` are
+  // the test's own.
+  void kill(const std::set<pid_t>& but = {}) { kill(sandbox_, dir(), but); }
+  static void kill(support::ServerProcess& sandbox, const std::filesystem::path& folder,
+                   const std::set<pid_t>& but = {});
   void await_nodes();
 
   [[nodiscard]] std::string dir() const { return (folder_.path() / "sandbox").string(); }
@@ -39,6 +43,10 @@ class SandboxTest : public ::testing::Test {
     return std::filesystem::path(dir()) / "kubeconfig";
   }
   [[nodiscard]] static std::string etcd_folder() { return support::part("etcd-3.6.16").string(); }
+
+  [[nodiscard]] static std::string kubectl_program() {
+    return (support::part("kubectl-1.34.4") / "kubectl").string();
+  }
 
   support::Output run(Words words);
   support::Output kubectl(Words words);
@@ -56,5 +64,10 @@ class SandboxTest : public ::testing::Test {
 
 // Processes that came from this one, at this moment.
 std::vector<pid_t> descendants_of(pid_t pid);
+
+// Processes that have to do with the folder, from wherever they came: by their words, environment,
+// place or mounts. Not those of the groups `but`.
+std::vector<std::string> processes_at(const std::filesystem::path& folder,
+                                      const std::set<pid_t>& but = {});
 
 }  // namespace quorate::test

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "api/names.h"
 #include "rt/group.h"
 #include "tests/integration/slice_compare.h"
@@ -25,20 +23,44 @@ Task<Result<T>> insist(World& world, Attempt attempt) {
   }
 }
 
+// All, many at a time; the first error if there is one.
+template <class T>
+Task<Result<std::vector<T>>> all_of(rt::Runtime runtime, std::vector<Task<Result<T>>> work) {
+  auto results = co_await rt::all(runtime, std::move(work), 32);
+  std::vector<T> out;
+  for (auto& result : results) {
+    CO_TRY(auto value, std::move(result));
+    out.push_back(std::move(value));
+  }
+  co_return out;
+}
+
 }  // namespace
 
-Application::Application(World& world, ClusterKey cluster)
-    : world_(world), pool_(world.runtime(), {}), api_(etcd::make_client(pool_)) {
+Application::Application(World& world, ClusterKey cluster, Credentials credentials)
+    : world_(world),
+      cluster_(std::move(cluster)),
+      credentials_(credentials),
+      pool_(world.runtime(), {}),
+      api_(etcd::make_client(pool_)) {
   const auto service =
-      world.run(world.get(kube::kServices, {cluster.ns, api::client_service_name(cluster.name)}));
+      world.run(world.get(kube::kServices, {cluster_.ns, api::client_service_name(cluster_.name)}));
+  target_.endpoint = fmt::format("{}://{}:{}", credentials == Credentials::kNone ? "http" : "https",
+                                 json::text_or(service, "/spec/clusterIP", ""), api::kClientPort);
+  reload();
+}
+
+void Application::reload() {
+  if (credentials_ == Credentials::kNone) return;
   const auto secret =
-      world.run(world.get(kube::kSecrets, {cluster.ns, api::client_tls_name(cluster.name)}));
-  target_.endpoint =
-      fmt::format("https://{}:{}", json::text_or(service, "/spec/clusterIP", ""), api::kClientPort);
-  target_.server_name = api::client_host(cluster);
-  target_.identity = etcd::make_identity({secret_text(secret, api::kSecretCa),
-                                          secret_text(secret, api::kSecretCertificate),
-                                          Secret(secret_text(secret, api::kSecretKey))});
+      world_.run(world_.get(kube::kSecrets, {cluster_.ns, api::client_tls_name(cluster_.name)}));
+  net::TlsIdentity tls{secret_text(secret, api::kSecretCa), "", Secret()};
+  if (credentials_ == Credentials::kCertificate) {
+    tls.certificate = secret_text(secret, api::kSecretCertificate);
+    tls.key = Secret(secret_text(secret, api::kSecretKey));
+  }
+  target_.server_name = api::client_host(cluster_);
+  target_.identity = etcd::make_identity(std::move(tls));
 }
 
 Application::~Application() { world_.run(pool_.close()); }
@@ -50,23 +72,12 @@ void Application::put(const std::string& key, const std::string& value) {
   world_.run(insist<etcd::PutAnswer>(world_, attempt));
 }
 
-namespace {
-
-Task<Result<void>> put_all(rt::Runtime runtime, etcd::Api& api, etcd::Target target,
-                           std::string prefix, int count) {
+void Application::put_many(const std::string& prefix, int count) {
+  const auto deadline = world_.runtime().in(120s);
   std::vector<Task<Result<etcd::PutAnswer>>> puts;
   for (int i = 0; i < count; ++i)
-    puts.push_back(api.put(target, {prefix + std::to_string(i), "x", {}, false}, runtime.in(120s)));
-  const auto done = co_await rt::all(runtime, std::move(puts), 32);
-  for (const auto& put : done)
-    if (!put) co_return fail(put.error());
-  co_return Result<void>();
-}
-
-}  // namespace
-
-void Application::put_many(const std::string& prefix, int count) {
-  world_.run(put_all(world_.runtime(), *api_, target_, prefix, count));
+    puts.push_back(api_->put(target_, {prefix + std::to_string(i), "x", {}, false}, deadline));
+  world_.run(all_of(world_.runtime(), std::move(puts)));
 }
 
 std::optional<std::string> Application::get(const std::string& key) {
@@ -88,6 +99,24 @@ std::map<std::string, std::string> Application::get_all(const std::string& prefi
   return out;
 }
 
+void Application::remove_all(const std::string& prefix) {
+  const auto attempt = [&](rt::Deadline deadline) {
+    return api_->delete_range(target_, {etcd::KeyRange::prefix(prefix), false}, deadline);
+  };
+  world_.run(insist<etcd::DeleteAnswer>(world_, attempt));
+}
+
+std::vector<etcd::RangeAnswer> Application::read(const std::vector<etcd::RangeRequest>& requests) {
+  std::vector<Task<Result<etcd::RangeAnswer>>> reads;
+  for (const auto& request : requests) {
+    const auto attempt = [this, request](rt::Deadline deadline) {
+      return api_->range(target_, request, deadline);
+    };
+    reads.push_back(insist<etcd::RangeAnswer>(world_, attempt));
+  }
+  return world_.run(all_of(world_.runtime(), std::move(reads)));
+}
+
 etcd::MemberList Application::members() {
   const auto attempt = [&](rt::Deadline deadline) { return api_->member_list(target_, deadline); };
   return world_.run(insist<etcd::MemberList>(world_, attempt));
@@ -103,35 +132,6 @@ std::string Application::read_without_certificate() {
     return refused.what();
   }
   return "";
-}
-
-void Writer::write(int count) {
-  for (int i = 0; i < count; ++i) {
-    const auto number = acknowledged_.size();
-    const auto key = fmt::format("{}{:04}", prefix_, number);
-    const auto value = fmt::format("value of {}", number);
-    const auto begun = application_.now();
-    application_.put(key, value);
-    slowest_ = std::max<Duration>(slowest_, application_.now() - begun);
-    acknowledged_[key] = value;
-  }
-}
-
-Writer::~Writer() {
-  const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-  fmt::print("gap {}.{}: {} writes acknowledged, the slowest after {} ms\n",
-             test ? test->test_suite_name() : "", test ? test->name() : "", acknowledged_.size(),
-             std::chrono::duration_cast<std::chrono::milliseconds>(slowest_).count());
-}
-
-std::vector<std::string> Writer::find_lost() {
-  const auto readable = application_.get_all(prefix_);
-  std::vector<std::string> lost;
-  for (const auto& [key, value] : acknowledged_) {
-    const auto found = readable.find(key);
-    if (found == readable.end() || found->second != value) lost.push_back(key);
-  }
-  return lost;
 }
 
 }  // namespace quorate::slice

@@ -14,13 +14,23 @@ namespace quorate::slice {
 
 using support::find_member_process;
 
-// An application of a formed cluster: it speaks through the client Service, with the certificate
-// that the cluster's Secret `c-client-tls` offers to applications.
+// What an application shows to a cluster.
+enum class Credentials {
+  kCertificate,     // the one that the cluster's Secret `c-client-tls` offers to applications
+  kAuthorityAlone,  // it knows whom to trust, and shows nothing of its own
+  kNone,            // no TLS
+};
+
+// An application of a formed cluster: it speaks through the client Service.
 class Application {
  public:
   // Throws FixtureError if Service or Secret are not there.
-  Application(World& world, ClusterKey cluster);
+  Application(World& world, ClusterKey cluster,
+              Credentials credentials = Credentials::kCertificate);
   ~Application();
+
+  // Takes up what the Secret says now, as applications do whose mounted files have changed.
+  void reload();
 
   // Each tries again for a while, as applications do; throws FixtureError if nothing helps.
   void put(const std::string& key, const std::string& value);
@@ -29,35 +39,24 @@ class Application {
   std::optional<std::string> get(const std::string& key);
   // Every key that begins with this, with its value, at one revision.
   std::map<std::string, std::string> get_all(const std::string& prefix);
+  void remove_all(const std::string& prefix);
+  // Many at a time; the answers stand in the order of the requests.
+  std::vector<etcd::RangeAnswer> read(const std::vector<etcd::RangeRequest>& requests);
   etcd::MemberList members();
-  [[nodiscard]] Monotonic now() const { return world_.runtime().clock->now(); }
   // The error of an attempt to read without a certificate of our own; empty if it was allowed.
   std::string read_without_certificate();
 
+  World& world() { return world_; }
+  etcd::Api& api() { return *api_; }
+  [[nodiscard]] const etcd::Target& target() const { return target_; }
+
  private:
   World& world_;
+  ClusterKey cluster_;
+  Credentials credentials_;
   etcd::Pool pool_;
   std::unique_ptr<etcd::Api> api_;
   etcd::Target target_;
-};
-
-// Clients as they come and go: they write one key after the other, whatever happens, and remember
-// what was acknowledged. At the end a line tells the longest gap: how long the slowest write took.
-class Writer {
- public:
-  explicit Writer(Application& application, std::string prefix)
-      : application_(application), prefix_(std::move(prefix)) {}
-  ~Writer();
-
-  void write(int count);
-  // Acknowledged writes that cannot be read, or read otherwise.
-  std::vector<std::string> find_lost();
-
- private:
-  Application& application_;
-  std::string prefix_;
-  std::map<std::string, std::string> acknowledged_;
-  Duration slowest_{};
 };
 
 }  // namespace quorate::slice

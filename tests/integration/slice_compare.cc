@@ -71,6 +71,7 @@ void drop_chance(json::Value& object) {
   auto& marks = annotations->get_object();
   marks.erase(api::kAnnotationRaftFloor);
   marks.erase(api::kAnnotationRaftFloorNoted);
+  marks.erase(api::kAnnotationRaftFloorVoters);
   auto* rendered = marks.if_contains(api::kAnnotationRendered);
   if (!rendered || !rendered->is_string()) return;
   const std::string text(rendered->get_string());

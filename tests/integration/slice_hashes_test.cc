@@ -2,7 +2,6 @@
 
 #include <fstream>
 
-#include "base/launch_contract.h"
 #include "tests/integration/slice_application.h"
 
 // Real etcd members whose data differ: a page of one's database is changed on the disk, which etcd
@@ -16,14 +15,6 @@ class Hashes : public SliceOnNodes {
     auto setup = brisk_setup();
     setup.options.observer.hash_every = 2s;
     process_ = &start_operator(ledger_, std::move(setup));
-  }
-
-  std::filesystem::path database_of(const std::string& member) {
-    const auto claim = get(kube::kPersistentVolumeClaims, "data-" + member);
-    const auto volume = world().run(world().get(
-        kube::kPersistentVolumes, {"", std::string(json::text_or(claim, "/spec/volumeName", ""))}));
-    return std::filesystem::path(std::string(json::text_or(volume, "/spec/local/path", ""))) /
-           launch::kDataFolder / "member" / "snap" / "db";
   }
 
   // Writes other bytes over the text, wherever it stands in the file. How often that was.
@@ -55,7 +46,7 @@ TEST_F(Hashes, ThatDifferFreezeTheClusterAndNameTheMembers) {
   }));
   EXPECT_TRUE(is_ready(get(kube::kEtcdClusters, "c")).holds);
 
-  const auto database = database_of("c-2");
+  const auto database = data_folder(world(), ns_, "c-2") / "member" / "snap" / "db";
   world().run(world().until_seen(20s, "etcd has written its page", [&] {
     return Look(overwrite(database, "as it was written", "as nobody wrote!!") > 0,
                 "it is not on the disk");

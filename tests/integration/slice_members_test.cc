@@ -1,4 +1,5 @@
 #include <gmock/gmock.h>
+#include <gtest/gtest-spi.h>
 #include <sys/stat.h>
 
 #include <csignal>
@@ -6,7 +7,7 @@
 #include <set>
 
 #include "api/names.h"
-#include "tests/integration/slice_application.h"
+#include "tests/integration/slice_clients.h"
 #include "tests/integration/slice_crash.h"
 
 // Real etcd members on three nodes: what the operator makes of a declaration until it serves, and
@@ -14,6 +15,7 @@
 namespace quorate::slice {
 namespace {
 
+using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -24,18 +26,6 @@ std::string annotation(std::string_view name) {
 }
 std::string label(std::string_view name) {
   return "/metadata/labels/" + json::escape_pointer(name);
-}
-
-// Where the node keeps what a member has written.
-std::filesystem::path data_folder(World& world, const std::string& ns, const std::string& member) {
-  const auto claim = world.run(world.get(kube::kPersistentVolumeClaims, {ns, "data-" + member}));
-  const auto volume = world.run(world.get(
-      kube::kPersistentVolumes, {"", std::string(json::text_or(claim, "/spec/volumeName", ""))}));
-  std::filesystem::path folder(json::text_or(volume, "/spec/local/path", ""));
-  folder /= launch::kDataFolder;
-  if (!std::filesystem::exists(folder))
-    throw support::FixtureError(member + " has no data in " + folder.string());
-  return folder;
 }
 
 ino_t inode_of(const std::filesystem::path& path) {
@@ -119,6 +109,43 @@ class Members : public ::testing::Test {
     return fmt::format("{} of formation {}", json::text_or(cluster, "/status/clusterID", "?"),
                        json::integer_at(cluster, "/status/formation").value_or(0));
   }
+  std::map<std::string, std::optional<pid_t>> processes() {
+    const auto cluster = uid(kube::kEtcdClusters, "c");
+    std::map<std::string, std::optional<pid_t>> out;
+    for (const std::string member : kMembers) out[member] = find_member_process(cluster, member);
+    return out;
+  }
+  // The last that the operator wrote before it knew of a cluster.
+  json::Value status_before_formation() {
+    const json::Value* last = nullptr;
+    for (const auto& write : ledger().writes()) {
+      if (!write.is_status() || !write.what.ends_with(" c")) continue;
+      if (json::text_or(write.body, "/status/clusterID", "") != "") break;
+      last = json::find(write.body, "/status");
+    }
+    if (!last) throw support::FixtureError("no status of a forming cluster was written");
+    return *last;
+  }
+  void expect_rebuilt(const json::Value& before, std::size_t written) {
+    const auto after = get(kube::kEtcdClusters, "c");
+    for (const char* field : {"/status/clusterID", "/status/formation", "/status/operator",
+                              "/status/target", "/status/version", "/status/replicas"}) {
+      ASSERT_NE(json::find(before, field), nullptr) << field;
+      ASSERT_NE(json::find(after, field), nullptr) << field;
+      EXPECT_EQ(json::render(*json::find(after, field)), json::render(*json::find(before, field)));
+    }
+    EXPECT_GT(ledger().writes().size(), written) << "it was not noticed";
+    for (auto i = written; i < ledger().writes().size(); ++i)
+      EXPECT_TRUE(ledger().writes()[i].is_status()) << ledger().writes()[i].what;
+  }
+  static Look is_same_member(const json::Value& before, const json::Value& live) {
+    const auto same = [&](const char* field) {
+      return json::text_or(before, field, "") == json::text_or(live, field, "?");
+    };
+    return Look(!same("/metadata/uid") && same("/spec/memberID") && same("/spec/clusterID") &&
+                    same("/spec/volumeUID"),
+                json::render(live));
+  }
   Ledger& ledger() { return formed_->ledger; }
   OperatorProcess& process() { return *formed_->process; }
 
@@ -161,9 +188,14 @@ TEST_F(Members, FormOneClusterAndEveryWitnessKnowsIt) {
   EXPECT_EQ(actual, recorded);
 }
 
+// Tests of this suite delete them by hand.
+bool is_made_again(const Write& write) {
+  return write.what.starts_with("POST pods ") || write.what.starts_with("POST etcdmembers ");
+}
+
 TEST_F(Members, EverythingWasMadeOnceUnderTheOperatorsOwnRights) {
   for (const auto& write : ledger().writes())
-    if (write.creates() && !write.what.starts_with("POST pods "))
+    if (write.creates() && !is_made_again(write))
       EXPECT_EQ(ledger().count_effects(write.what), 1) << write.what;
   EXPECT_THAT(ledger().denied(), IsEmpty());
   EXPECT_EQ(process().counter("quorate_broken_invariants_total"), 0);
@@ -176,6 +208,17 @@ TEST_F(Members, AreReachedThroughTheClientServiceByWhoeverHasACertificate) {
   EXPECT_NE(application.read_without_certificate(), "");
 }
 
+// What the clients of these tests are for.
+TEST_F(Members, ClientsNoticeWritesThatAreGoneAndTimesWithoutAny) {
+  Application application(world(), key("c"));
+  Clients clients(application, "noticed/");
+  clients.wait_for_writes(150);  // they have gone on to another key
+  EXPECT_THAT(clients.find_faults(), IsEmpty());
+  application.remove_all("noticed/");
+  EXPECT_THAT(clients.find_faults(), Contains(HasSubstr("noticed/0000")));
+  EXPECT_NONFATAL_FAILURE(clients.during("nothing", [] {}), "nobody could write");
+}
+
 TEST_F(Members, LookingAgainWritesNothing) {
   const auto written = ledger().writes().size();
   wait_for_looks(4);
@@ -185,8 +228,8 @@ TEST_F(Members, LookingAgainWritesNothing) {
 
 TEST_F(Members, AKilledOneReturnsUnderItsIdOnItsOwnData) {
   Application application(world(), key("c"));
-  Writer writer(application, "killed/");
-  writer.write(20);
+  Clients clients(application, "killed/");
+  clients.wait_for_writes(20);
   const auto id = text(kube::kEtcdMembers, "c-0", "/spec/memberID");
   const auto pod = uid(kube::kPods, "c-0");
   const auto data = data_folder(world(), formed_->ns, "c-0");
@@ -194,10 +237,10 @@ TEST_F(Members, AKilledOneReturnsUnderItsIdOnItsOwnData) {
   const auto process = find_member_process(uid(kube::kEtcdClusters, "c"), "c-0");
   ASSERT_TRUE(process);
   ASSERT_EQ(::kill(*process, SIGKILL), 0);
-  writer.write(20);
+  clients.wait_for_writes(20);
   wait_for_another_process("c-0", process);
   wait_until_ready();
-  EXPECT_THAT(writer.find_lost(), IsEmpty());
+  EXPECT_THAT(clients.find_faults(), IsEmpty());
   EXPECT_EQ(text(kube::kEtcdMembers, "c-0", "/spec/memberID"), id);
   EXPECT_EQ(uid(kube::kPods, "c-0"), pod);
   EXPECT_EQ(inode_of(data / "member"), directory);
@@ -209,8 +252,8 @@ TEST_F(Members, AKilledOneReturnsUnderItsIdOnItsOwnData) {
 
 TEST_F(Members, KeepEveryAcknowledgedWriteWhenAllAreKilledAtOnce) {
   Application application(world(), key("c"));
-  Writer writer(application, "all killed/");
-  writer.write(50);
+  Clients clients(application, "all killed/");
+  clients.wait_for_writes(50);
   const auto formation = formation_of("c");
   std::map<std::string, std::optional<pid_t>> before;
   for (const std::string member : kMembers) {
@@ -220,9 +263,9 @@ TEST_F(Members, KeepEveryAcknowledgedWriteWhenAllAreKilledAtOnce) {
   for (const auto& [member, process] : before) ASSERT_EQ(::kill(*process, SIGKILL), 0) << member;
   for (const auto& [member, process] : before) wait_for_another_process(member, process);
   wait_until_ready();
-  EXPECT_THAT(writer.find_lost(), IsEmpty());
+  EXPECT_THAT(clients.find_faults(), IsEmpty());
   EXPECT_EQ(formation_of("c"), formation);
-  writer.write(1);
+  clients.wait_for_writes(1);
 }
 
 TEST_F(Members, OneWhosePodIsDeletedReturnsOnItsVolume) {
@@ -255,6 +298,58 @@ TEST_F(Members, SurviveTheOperatorAndAFreshOneWritesNothing) {
   for (auto i = written; i < ledger().writes().size(); ++i)
     ADD_FAILURE() << ledger().writes()[i].what << json::render(ledger().writes()[i].body);
   EXPECT_EQ(find_member_process(uid(kube::kEtcdClusters, "c"), "c-2"), before);
+}
+
+// ---- Witnesses that are lost ----
+
+TEST_F(Members, AWipedStatusIsRebuiltAndNothingElseIsWritten) {
+  const auto before = get(kube::kEtcdClusters, "c");
+  const auto running = processes();
+  const auto written = ledger().writes().size();
+  world().run(
+      world().patch(kube::kEtcdClusters, key("c"), R"({"status": null})", kube::Part::kStatus));
+  wait_until_ready();
+  expect_rebuilt(before, written);
+  EXPECT_EQ(processes(), running);
+}
+
+// As a restored backup of the API server's data brings one back: from when nothing had formed.
+TEST_F(Members, AStatusFromBeforeTheyFormedIsNotBelieved) {
+  const auto before = get(kube::kEtcdClusters, "c");
+  const auto running = processes();
+  auto rewound = before;
+  rewound.as_object()["status"] = status_before_formation();
+  const auto written = ledger().writes().size();
+  world().run(world().put_status(kube::kEtcdClusters, key("c"), rewound));
+  wait_until_ready();
+  expect_rebuilt(before, written);
+  EXPECT_EQ(processes(), running);
+}
+
+TEST_F(Members, RecordsDeletedByHandAreWrittenAgainAndNobodyIsStopped) {
+  Application application(world(), key("c"));
+  Clients clients(application, "records/");
+  const auto running = processes();
+  const auto listed = application.members().members;
+  std::map<std::string, json::Value> before;
+  for (const std::string member : kMembers) before[member] = get(kube::kEtcdMembers, member);
+  const auto written = ledger().writes().size();
+  clients.during("delete every record", [&] {
+    for (const std::string member : kMembers)
+      world().run(world().remove(kube::kEtcdMembers, key(member)));
+    for (const std::string member : kMembers)
+      world().run(world().until(
+          kube::kEtcdMembers, key(member), 60s, "is written again",
+          [&](const json::Value& live) { return is_same_member(before[member], live); }));
+    wait_until_ready();
+  });
+  EXPECT_EQ(processes(), running);
+  EXPECT_EQ(application.members().members, listed);
+  for (auto i = written; i < ledger().writes().size(); ++i) {
+    const auto& what = ledger().writes()[i].what;
+    EXPECT_FALSE(what.starts_with("DELETE ") || what.starts_with("POST pods ")) << what;
+  }
+  EXPECT_THAT(clients.find_faults(), IsEmpty());
 }
 
 Task<Result<std::string>> try_to_edit(World& world, ClusterKey cluster, std::string patch) {
@@ -290,21 +385,23 @@ TEST_F(MembersInTrouble, OneWhoseDataDirectoryWasEmptiedNeverVotesAgainAndIsRepl
   declare("c");
   wait_until_ready("c");
   Application application(world(), key("c"));
-  Writer writer(application, "acknowledged/");
-  writer.write(20);
+  Clients clients(application, "acknowledged/");
+  clients.wait_for_writes(20);
   const auto id = text_of(kube::kEtcdClusters, "c", "/status/clusterID");
   const auto lost = text_of(kube::kEtcdMembers, "c-1", "/spec/memberID");
   const auto process = find_member_process(uid_of(kube::kEtcdClusters, "c"), "c-1");
   ASSERT_TRUE(process);
 
-  std::filesystem::remove_all(data_folder(world(), ns_, "c-1"));
-  ASSERT_EQ(::kill(*process, SIGKILL), 0);
-  wait_until_members({"c-0", "c-2", "c-3"});
+  clients.during("replace an emptied member", [&] {
+    std::filesystem::remove_all(data_folder(world(), ns_, "c-1"));
+    ASSERT_EQ(::kill(*process, SIGKILL), 0);
+    wait_until_members({"c-0", "c-2", "c-3"});
+  });
 
   EXPECT_FALSE(find_member_process(uid_of(kube::kEtcdClusters, "c"), "c-1"));
   EXPECT_EQ(text_of(kube::kEtcdClusters, "c", "/status/clusterID"), id);
-  writer.write(20);
-  EXPECT_THAT(writer.find_lost(), IsEmpty());
+  clients.wait_for_writes(20);
+  EXPECT_THAT(clients.find_faults(), IsEmpty());
   const auto listed = application.members();
   EXPECT_EQ(listed.header.cluster.text(), id);
   EXPECT_EQ(listed.voters(), 3U);
@@ -332,9 +429,9 @@ TEST_F(MembersInTrouble, AClusterOfOneFormsServesAndIsDeletedButForItsVolume) {
   wait_until_ready("c");
   {
     Application application(world(), key("c"));
-    Writer writer(application, "one/");
-    writer.write(10);
-    EXPECT_THAT(writer.find_lost(), IsEmpty());
+    Clients clients(application, "one/");
+    clients.wait_for_writes(10);
+    EXPECT_THAT(clients.find_faults(), IsEmpty());
     EXPECT_EQ(application.members().members.size(), 1U);
   }
   const auto cluster = uid_of(kube::kEtcdClusters, "c");

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "api/names.h"
+#include "tests/integration/slice_application.h"
 #include "tests/integration/slice_compare.h"
 #include "tests/integration/slice_world.h"
 
@@ -94,9 +95,30 @@ TEST_F(Options, FormAClusterOfWhichEveryPartReadsBackAsItWasBuilt) {
     EXPECT_NE(environment.find(one), std::string::npos) << environment;
   EXPECT_EQ(json::text_or(pod, "/metadata/labels/tier", ""), "db");
 
+  // Nobody is asked for a certificate, and everybody sees whom he talks to.
+  Application application(world(), key("c"), Credentials::kAuthorityAlone);
+  application.put("k", "v");
+  EXPECT_EQ(application.get("k"), "v");
+
   const auto written = ledger_.writes().size();
   wait_for_looks(process, 2);
   EXPECT_EQ(ledger_.writes().size(), written) << "a second pass writes nothing";
+  EXPECT_THAT(ledger_.denied(), IsEmpty());
+}
+
+TEST_F(Options, WithoutTlsMembersAndClientsSpeakInTheClearAndNoKeyIsMade) {
+  start_operator(ledger_);
+  declare("c", R"({"tls": {"peer": {"mode": "Disabled"}, "client": {"mode": "Disabled"}}})");
+  wait_until_ready("c");
+  Application application(world(), key("c"), Credentials::kNone);
+  application.put("k", "v");
+  EXPECT_EQ(application.get("k"), "v");
+  const auto list = application.members();
+  EXPECT_EQ(list.voters(), 3U);
+  for (const auto& member : list.members)
+    for (const auto& url : member.peer_urls) EXPECT_TRUE(url.starts_with("http://")) << url;
+  for (const auto& [name, object] : world().run(world().look(ns_)))
+    EXPECT_FALSE(name.starts_with("Secret ")) << name;
   EXPECT_THAT(ledger_.denied(), IsEmpty());
 }
 

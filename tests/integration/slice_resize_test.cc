@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "api/names.h"
-#include "tests/integration/slice_application.h"
+#include "tests/integration/slice_clients.h"
 
 // Real etcd members that become more and fewer, while somebody writes.
 namespace quorate::slice {
@@ -22,6 +22,24 @@ class Resize : public SliceOnNodes {
     return json::integer_at(get(kube::kPodDisruptionBudgets, "c"), "/spec/minAvailable")
         .value_or(0);
   }
+  void wait_until_hibernated() {
+    world().run(world().until(
+        kube::kEtcdClusters, key("c"), 120s, "hibernated", [](const json::Value& live) {
+          const auto generation = json::integer_at(live, "/metadata/generation");
+          return Look(
+              json::text_or(live, "/status/phase", "") == "Hibernated" &&
+                  json::integer_at(live, "/status/observedGeneration").value_or(0) == generation,
+              json::render(live));
+        }));
+  }
+  void wait_until_ready_with(int replicas) {
+    world().run(world().until(kube::kEtcdClusters, key("c"), 180s, "ready at that size",
+                              [&](const json::Value& live) {
+                                const auto members = json::integer_at(live, "/status/replicas");
+                                if (members != replicas) return Look(false, json::render(live));
+                                return is_ready(live);
+                              }));
+  }
 };
 
 // 1 -> 3 -> 5 -> 3 -> 1: one cluster, and every acknowledged write is there at every size.
@@ -30,8 +48,8 @@ TEST_F(Resize, GoesUpAndDownAndKeepsEveryAcknowledgedWrite) {
   wait_until_ready("c");
   const auto id = cluster_id();
   Application application(world(), key("c"));
-  Writer writer(application, "w/");
-  writer.write(10);
+  Clients clients(application, "w/");
+  clients.wait_for_writes(10);
 
   struct Size {
     int replicas;
@@ -41,29 +59,24 @@ TEST_F(Resize, GoesUpAndDownAndKeepsEveryAcknowledgedWrite) {
   const Size way[] = {{3, {"c-0", "c-1", "c-2"}, 2}, {5, {"c-0", "c-1", "c-2", "c-3", "c-4"}, 3}};
   for (const auto& size : way) {
     SCOPED_TRACE(size.replicas);
-    scale(size.replicas);
-    writer.write(10);
-    wait_until_members_in(world(), key("c"), size.members);
-    writer.write(10);
-    EXPECT_THAT(writer.find_lost(), IsEmpty());
+    clients.during(fmt::format("grow to {}", size.replicas), [&] {
+      scale(size.replicas);
+      wait_until_members_in(world(), key("c"), size.members);
+    });
     EXPECT_EQ(application.members().voters(), size.members.size());
     EXPECT_EQ(application.members().members.size(), size.members.size());
     EXPECT_EQ(least_available(), size.least);
   }
   for (const int replicas : {3, 1}) {
     SCOPED_TRACE(replicas);
-    scale(replicas);
-    writer.write(10);
-    world().run(world().until(kube::kEtcdClusters, key("c"), 180s, "ready at that size",
-                              [&](const json::Value& live) {
-                                const auto members = json::integer_at(live, "/status/replicas");
-                                if (members != replicas) return Look(false, json::render(live));
-                                return is_ready(live);
-                              }));
-    writer.write(10);
-    EXPECT_THAT(writer.find_lost(), IsEmpty());
+    clients.during(fmt::format("shrink to {}", replicas), [&] {
+      scale(replicas);
+      wait_until_ready_with(replicas);
+    });
     EXPECT_EQ(application.members().voters(), static_cast<std::size_t>(replicas));
   }
+  clients.wait_for_writes(10);
+  EXPECT_THAT(clients.find_faults(), IsEmpty());
   EXPECT_EQ(cluster_id(), id);
   EXPECT_THAT(ledger_.denied(), IsEmpty());
   for (const auto& write : ledger_.writes())
@@ -88,15 +101,10 @@ TEST_F(Resize, KeepsVolumesIfToldSoAndNeverMountsThemAgain) {
                    "storage": {"claim": {}, "retention": {"whenScaled": "Retain"}}})");
   wait_until_ready("c");
   Application application(world(), key("c"));
-  Writer writer(application, "w/");
-  writer.write(10);
+  Clients clients(application, "w/");
+  clients.wait_for_writes(10);
   scale(1);
-  world().run(world().until(kube::kEtcdClusters, key("c"), 180s, "one is left",
-                            [&](const json::Value& live) {
-                              const auto members = json::integer_at(live, "/status/replicas");
-                              if (members != 1) return Look(false, json::render(live));
-                              return is_ready(live);
-                            }));
+  wait_until_ready_with(1);
   const auto all = world().run(world().look(ns_));
   int kept = 0;
   for (const char* claim : {"data-c-0", "data-c-1", "data-c-2"}) {
@@ -107,15 +115,32 @@ TEST_F(Resize, KeepsVolumesIfToldSoAndNeverMountsThemAgain) {
   }
   EXPECT_EQ(kept, 2) << "marked, and still there";
   scale(2);
-  world().run(
-      world().until(kube::kEtcdClusters, key("c"), 180s, "two again", [&](const json::Value& live) {
-        const auto members = json::integer_at(live, "/status/replicas");
-        if (members != 2) return Look(false, json::render(live));
-        return is_ready(live);
-      }));
+  wait_until_ready_with(2);
   EXPECT_TRUE(world().run(world().look(ns_)).contains("Pod c-3")) << "a name that was never used";
-  writer.write(5);
-  EXPECT_THAT(writer.find_lost(), IsEmpty());
+  clients.wait_for_writes(5);
+  EXPECT_THAT(clients.find_faults(), IsEmpty());
+}
+
+TEST_F(Resize, GrowsVolumesAndStopsNobody) {
+  declare("c");
+  wait_until_ready("c");
+  Application application(world(), key("c"));
+  Clients clients(application, "w/");
+  clients.wait_for_writes(1);
+  const auto pods = {uid_of(kube::kPods, "c-0"), uid_of(kube::kPods, "c-1"),
+                     uid_of(kube::kPods, "c-2")};
+  clients.during("grow volumes", [&] {
+    edit(R"({"spec": {"storage": {"claim": {"size": "2Gi"}}}})");
+    wait_until_ready("c");
+  });
+  for (const char* claim : {"data-c-0", "data-c-1", "data-c-2"})
+    EXPECT_EQ(
+        json::text_or(get(kube::kPersistentVolumeClaims, claim), "/status/capacity/storage", ""),
+        "2Gi");
+  EXPECT_THAT(pods, ::testing::ElementsAre(uid_of(kube::kPods, "c-0"), uid_of(kube::kPods, "c-1"),
+                                           uid_of(kube::kPods, "c-2")));
+  EXPECT_THAT(clients.find_faults(), IsEmpty());
+  EXPECT_THAT(ledger_.denied(), IsEmpty());
 }
 
 // 3 -> 0 -> 3: everything stops, and the same members wake on their own volumes.
@@ -124,29 +149,24 @@ TEST_F(Resize, HibernatesAndWakesWithEveryAcknowledgedWrite) {
   wait_until_ready("c");
   const auto id = cluster_id();
   Application application(world(), key("c"));
-  Writer writer(application, "w/");
-  writer.write(20);
+  Clients clients(application, "w/");
+  clients.wait_for_writes(20);
   std::map<std::string, std::string> volumes;
   for (const char* claim : {"data-c-0", "data-c-1", "data-c-2"})
     volumes[claim] = uid_of(kube::kPersistentVolumeClaims, claim);
-  scale(0);
-  world().run(
-      world().until(kube::kEtcdClusters, key("c"), 120s, "hibernated", [](const json::Value& live) {
-        const auto generation = json::integer_at(live, "/metadata/generation");
-        return Look(
-            json::text_or(live, "/status/phase", "") == "Hibernated" &&
-                json::integer_at(live, "/status/observedGeneration").value_or(0) == generation,
-            json::render(live));
-      }));
-  for (const auto& [name, object] : world().run(world().look(ns_)))
-    EXPECT_FALSE(name.starts_with("Pod ")) << name;
-  scale(3);
-  wait_until_members_in(world(), key("c"), {"c-0", "c-1", "c-2"});
+  clients.during("hibernate and wake", [&] {
+    scale(0);
+    wait_until_hibernated();
+    for (const auto& [name, object] : world().run(world().look(ns_)))
+      EXPECT_FALSE(name.starts_with("Pod ")) << name;
+    scale(3);
+    wait_until_members_in(world(), key("c"), {"c-0", "c-1", "c-2"});
+  });
   EXPECT_EQ(cluster_id(), id);
   for (const auto& [claim, uid] : volumes)
     EXPECT_EQ(uid_of(kube::kPersistentVolumeClaims, claim), uid);
-  EXPECT_THAT(writer.find_lost(), IsEmpty());
-  writer.write(5);
+  clients.wait_for_writes(5);
+  EXPECT_THAT(clients.find_faults(), IsEmpty());
   EXPECT_THAT(ledger_.denied(), IsEmpty());
 }
 

@@ -3,7 +3,7 @@
 #include <csignal>
 
 #include "api/names.h"
-#include "tests/integration/slice_application.h"
+#include "tests/integration/slice_clients.h"
 
 // Real etcd members that are restarted because something else is declared, while somebody writes.
 namespace quorate::slice {
@@ -13,6 +13,8 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
+constexpr const char* kMoreMemory = R"({"spec": {"resources": {"requests": {"memory": "160Mi"}}}})";
+
 class Roll : public SliceOnNodes {
  protected:
   std::map<std::string, std::string> pods() {
@@ -21,17 +23,12 @@ class Roll : public SliceOnNodes {
       if (name.starts_with("Pod ")) out[name] = json::text_or(object, "/metadata/uid", "");
     return out;
   }
-  // Ready, and this generation is wholly in place. Meanwhile somebody writes.
-  void wait_until_rolled(Writer& writer) {
-    for (bool done = false; !done;) {
-      writer.write(1);
-      const auto live = get(kube::kEtcdClusters, "c");
-      const auto at = [&](const char* field) { return json::integer_at(live, field).value_or(0); };
-      done = is_ready(live).holds && at("/status/observedGeneration") == at("/metadata/generation");
-      if (world().runtime().clock->now() > deadline_) {
-        FAIL() << "not rolled: " << json::render(live);
-      }
-    }
+  // While clients work: ready, and this declaration is wholly in place.
+  void roll(Clients& clients, const std::string& operation, const std::string& patch) {
+    clients.during(operation, [&] {
+      edit(patch);
+      wait_until_ready("c", 240s);
+    });
   }
   // How many of a cluster's Pods were stopped by us, in the order of the ledger.
   std::vector<std::string> stopped() {
@@ -40,21 +37,18 @@ class Roll : public SliceOnNodes {
       if (write.what.starts_with("DELETE pods ")) out.push_back(write.what.substr(12));
     return out;
   }
-
-  Monotonic deadline_ = World::with_nodes().runtime().clock->now() + 240s;
 };
 
 TEST_F(Roll, GivesEveryMemberAnotherShapeAndKeepsItsDataAndIdentity) {
   declare("c");
   wait_until_ready("c");
   Application application(world(), key("c"));
-  Writer writer(application, "w/");
-  writer.write(10);
+  Clients clients(application, "w/");
+  clients.wait_for_writes(10);
   const auto before = pods();
   const auto list = application.members();
-  edit(R"({"spec": {"resources": {"requests": {"memory": "160Mi"}}}})");
-  wait_until_rolled(writer);
-  EXPECT_THAT(writer.find_lost(), IsEmpty());
+  roll(clients, "roll", kMoreMemory);
+  EXPECT_THAT(clients.find_faults(), IsEmpty());
   for (const auto& [name, uid] : pods()) {
     EXPECT_NE(before.at(name), uid) << name << " has another Pod";
     const auto pod = get(kube::kPods, name.substr(4));
@@ -72,19 +66,18 @@ TEST_F(Roll, GoesToAnotherPatchVersionAndBackInPlace) {
   declare("c", R"({"version": "3.6.15"})");
   wait_until_ready("c");
   Application application(world(), key("c"));
-  Writer writer(application, "w/");
-  writer.write(10);
+  Clients clients(application, "w/");
+  clients.wait_for_writes(10);
   const auto before = pods();
   for (const std::string version : {"3.6.16", "3.6.15"}) {
     SCOPED_TRACE(version);
-    edit(R"({"spec": {"version": ")" + version + R"("}})");
-    wait_until_rolled(writer);
+    roll(clients, "roll to " + version, R"({"spec": {"version": ")" + version + R"("}})");
     EXPECT_EQ(json::text_or(get(kube::kEtcdClusters, "c"), "/status/version/current", ""), version);
     EXPECT_EQ(pods(), before) << "the Pods stay";
     for (const char* member : {"c-0", "c-1", "c-2"})
       EXPECT_EQ(json::text_or(get(kube::kEtcdMembers, member), "/spec/version", ""), version);
   }
-  EXPECT_THAT(writer.find_lost(), IsEmpty());
+  EXPECT_THAT(clients.find_faults(), IsEmpty());
   EXPECT_THAT(stopped(), IsEmpty());
   EXPECT_THAT(ledger_.denied(), IsEmpty());
 }
@@ -95,8 +88,8 @@ TEST_F(Roll, StopsAtAnImageThatDoesNotExistAndGoesOnWhenThatIsCorrected) {
   declare("c");
   wait_until_ready("c");
   Application application(world(), key("c"));
-  Writer writer(application, "w/");
-  writer.write(10);
+  Clients clients(application, "w/");
+  clients.wait_for_writes(10);
   edit(R"({"spec": {"image": {"repository": "localhost/nowhere"}}})");
   world().run(world().until(
       kube::kEtcdClusters, key("c"), 120s, "it says why", [](const json::Value& live) {
@@ -104,11 +97,10 @@ TEST_F(Roll, StopsAtAnImageThatDoesNotExistAndGoesOnWhenThatIsCorrected) {
                    ? Look(true, "")
                    : waits_for(live, "ImagePullBackOff", {"localhost/nowhere"});
       }));
-  writer.write(20);
+  clients.wait_for_writes(20);
   EXPECT_THAT(stopped(), SizeIs(1)) << "the others run on";
-  edit(R"({"spec": {"image": null}})");
-  wait_until_rolled(writer);
-  EXPECT_THAT(writer.find_lost(), IsEmpty());
+  roll(clients, "correct the image", R"({"spec": {"image": null}})");
+  EXPECT_THAT(clients.find_faults(), IsEmpty());
   EXPECT_THAT(stopped(), SizeIs(2)) << "the one that was stopped, and nobody else, once more";
 }
 
@@ -117,12 +109,11 @@ TEST_F(Roll, ReplacesMembersWhoseDataGoesWithTheirPods) {
   declare("c", R"({"storage": {"emptyDir": {}}})");
   wait_until_ready("c");
   Application application(world(), key("c"));
-  Writer writer(application, "w/");
-  writer.write(10);
-  edit(R"({"spec": {"resources": {"requests": {"memory": "160Mi"}}}})");
-  wait_until_rolled(writer);
+  Clients clients(application, "w/");
+  clients.wait_for_writes(10);
+  roll(clients, "roll by replacement", kMoreMemory);
   wait_until_members_in(world(), key("c"), {"c-3", "c-4", "c-5"});
-  EXPECT_THAT(writer.find_lost(), IsEmpty());
+  EXPECT_THAT(clients.find_faults(), IsEmpty());
   EXPECT_EQ(application.members().voters(), 3U);
 }
 

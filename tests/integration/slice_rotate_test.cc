@@ -3,7 +3,7 @@
 #include "api/names.h"
 #include "base/bytes.h"
 #include "pki/certificate.h"
-#include "tests/integration/slice_application.h"
+#include "tests/integration/slice_clients.h"
 
 // Real etcd members whose authorities are replaced while somebody writes.
 namespace quorate::slice {
@@ -35,6 +35,11 @@ class Rotate : public SliceOnNodes {
     for (const auto& one : certificates(secret, "ca.crt")) out.push_back(one.subject_key_id());
     return out;
   }
+  // Whether nothing is issued, and nobody trusted, by these any more.
+  bool is_replaced(const std::string& peer, const std::string& client) {
+    return issuer_of("c-peer-tls") != peer && issuer_of("c-client-tls") != client &&
+           trusted_in("c-peer-tls").size() == 1 && trusted_in("c-server-tls").size() == 1;
+  }
 };
 
 // The first operator makes authorities that are soon old, the second one replaces them.
@@ -44,31 +49,33 @@ TEST_F(Rotate, ReplacesBothAuthoritiesAndNobodyIsLockedOutAtAnyTime) {
   wait_until_ready("c");
   const auto peer = issuer_of("c-peer-tls");
   const auto client = issuer_of("c-client-tls");
-  const auto list = Application(world(), key("c")).members();
+  Application application(world(), key("c"));
+  Clients clients(application, "all the while/");
+  const auto list = application.members();
   world().run(first.stop(world().runtime().in(30s)));
   start(900s);  // clients have a twentieth of an authority's life to take up their certificates
 
   std::map<std::string, std::string> written;
-  const auto deadline = world().runtime().clock->now() + 300s;
-  for (int i = 0;; ++i) {
-    ASSERT_LT(world().runtime().clock->now(), deadline)
-        << json::render(get(kube::kEtcdClusters, "c"));
-    // An application that reads its Secret now is served, whatever is going on.
-    Application application(world(), key("c"));
-    const auto name = fmt::format("w/{}", i);
-    application.put(name, "v");
-    written[name] = "v";
-    const bool done = issuer_of("c-peer-tls") != peer && issuer_of("c-client-tls") != client &&
-                      trusted_in("c-peer-tls").size() == 1 &&
-                      trusted_in("c-server-tls").size() == 1;
-    if (done && is_ready(get(kube::kEtcdClusters, "c")).holds) break;
-  }
+  clients.during("replace both authorities", [&] {
+    const auto deadline = world().runtime().clock->now() + 300s;
+    for (int i = 0;; ++i) {
+      ASSERT_LT(world().runtime().clock->now(), deadline)
+          << json::render(get(kube::kEtcdClusters, "c"));
+      // An application that reads its Secret now is served, whatever is going on.
+      Application newcomer(world(), key("c"));
+      const auto name = fmt::format("w/{}", i);
+      newcomer.put(name, "v");
+      written[name] = "v";
+      application.reload();
+      if (is_replaced(peer, client) && is_ready(get(kube::kEtcdClusters, "c")).holds) break;
+    }
+  });
   for (const char* secret : {"c-peer-tls", "c-server-tls", "c-client-tls", "c-operator-tls"}) {
     EXPECT_THAT(trusted_in(secret), Not(Contains(peer))) << secret;
     EXPECT_THAT(trusted_in(secret), Not(Contains(client))) << secret;
   }
-  Application application(world(), key("c"));
   EXPECT_EQ(application.get_all("w/"), written);
+  EXPECT_THAT(clients.find_faults(), IsEmpty());
   const auto after = application.members();
   ASSERT_EQ(after.members.size(), list.members.size());
   for (std::size_t i = 0; i < list.members.size(); ++i)

@@ -7,6 +7,7 @@
 
 #include "api/crd.h"
 #include "api/names.h"
+#include "base/launch_contract.h"
 #include "json/yaml.h"
 #include "kube/status.h"
 #include "node/fabric.h"
@@ -85,9 +86,12 @@ World::World(bool nodes)
     : kube_({.controller_manager = true, .scheduler = nodes}),
       nodes_("nodes", kube_.folder() / "nodes.log") {
   apply(api::make_crds());
-  const auto served = kube_.kubectl({"wait", "--for=condition=Established", "--timeout=60s",
-                                     "customresourcedefinitions", "--all"});
-  if (!served.ok()) throw support::FixtureError("CRDs are not served: " + served.err);
+  // kubectl gives up at once on a CRD that has no conditions yet.
+  support::eventually(60s, "the CRDs are served", [&] {
+    const auto served = kube_.kubectl({"wait", "--for=condition=Established", "--timeout=10s",
+                                       "customresourcedefinitions", "--all"});
+    return Look(served.ok(), served.err);
+  });
   apply(op::make_rbac({kOperatorNamespace, {}, kAccount}));
   operator_config_ = account_config(kOperatorNamespace, kAccount);
   // The garbage collector learns of new kinds only every 30 s, but at once when it starts.
@@ -200,6 +204,13 @@ Task<Result<json::Value>> World::patch(kube::Resource resource, ObjectKey key, s
   co_return patched.document();
 }
 
+Task<Result<void>> World::put_status(kube::Resource resource, ObjectKey key, json::Value object) {
+  kube::WriteOptions options;
+  options.part = kube::Part::kStatus;
+  CO_TRY(co_await admin_->update(resource, key, std::move(object), soon(), options));
+  co_return Result<void>();
+}
+
 Task<Result<void>> World::remove(kube::Resource resource, ObjectKey key) {
   return admin_->remove(resource, key, soon());
 }
@@ -302,6 +313,17 @@ void wait_until_members_in(World& world, ClusterKey cluster, std::vector<std::st
     }
     return Look(extra.empty(), fmt::format("{}", fmt::join(extra, ", ")));
   }));
+}
+
+std::filesystem::path data_folder(World& world, const std::string& ns, const std::string& member) {
+  const auto claim = world.run(world.get(kube::kPersistentVolumeClaims, {ns, "data-" + member}));
+  const auto volume = world.run(world.get(
+      kube::kPersistentVolumes, {"", std::string(json::text_or(claim, "/spec/volumeName", ""))}));
+  std::filesystem::path folder(json::text_or(volume, "/spec/local/path", ""));
+  folder /= launch::kDataFolder;
+  if (!std::filesystem::exists(folder))
+    throw support::FixtureError(member + " has no data in " + folder.string());
+  return folder;
 }
 
 Look waits_for(const json::Value& cluster, const std::string& reason,

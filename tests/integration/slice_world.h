@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -75,6 +76,8 @@ class World {
   // A merge patch; `patch` is JSON.
   Task<Result<json::Value>> patch(kube::Resource resource, ObjectKey key, std::string patch,
                                   kube::Part part = kube::Part::kWhole);
+  // Another status in place of the one that it has.
+  Task<Result<void>> put_status(kube::Resource resource, ObjectKey key, json::Value object);
   Task<Result<void>> remove(kube::Resource resource, ObjectKey key);
   Task<Result<Snapshot>> look(std::string ns);
 
@@ -109,6 +112,8 @@ Look is_ready(const json::Value& cluster);
 // unless volumes are kept, claim is left.
 void wait_until_members_in(World& world, ClusterKey cluster, std::vector<std::string> members,
                            bool volumes_kept = false);
+// Where the node keeps what a member has written; throws FixtureError if there is nothing.
+std::filesystem::path data_folder(World& world, const std::string& ns, const std::string& member);
 // `status.waiting` has an entry of this reason, and the texts stand in its message.
 Look waits_for(const json::Value& cluster, const std::string& reason,
                const std::vector<std::string>& texts = {});

@@ -60,7 +60,7 @@ void add_manifests(CLI::App& app, int& exit_code) {
       ->check(CLI::Range(1, 9))
       ->capture_default_str();
   command->add_flag("--monitoring", options->install.monitoring,
-                    "Also monitors, for the Prometheus operator");
+                    "Also monitors and alerts, for the Prometheus operator");
   command->add_flag("--admission-policy", options->install.admission_policy,
                     "Also a policy: nobody but the operator deletes members' records and claims");
   command->callback([options, &exit_code] {

@@ -12,26 +12,20 @@
 #include "base/strings.h"
 #include "json/selector.h"
 #include "net/resolver_config.h"
+#include "operator/cluster_domain.h"
 
 namespace quorate::cmd {
 namespace {
 
 constexpr int kMaxWorkers = 1024;
-constexpr std::string_view kUsualDomain = "cluster.local";
 
 std::string host_name() {
   std::array<char, 256> name{};
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "quorate-operator";
 }
 
-// The domain of Services' names, as it stands in the search list of every Pod: the rest of
-// "svc.cluster.local".
 std::string find_cluster_domain() {
-  constexpr std::string_view kServices = "svc.";
-  for (const auto& domain : net::ResolverConfig::of_this_machine().search)
-    if (domain.starts_with(kServices) && domain.size() > kServices.size())
-      return domain.substr(kServices.size());
-  return std::string(kUsualDomain);
+  return op::cluster_domain_in(net::ResolverConfig::of_this_machine().search);
 }
 
 auto wrong(std::string_view flag, const std::string& value, std::string_view right) {

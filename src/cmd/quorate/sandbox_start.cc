@@ -5,6 +5,7 @@
 #include "cmd/quorate/commands.h"
 #include "cmd/quorate/sandbox_command.h"
 #include "cmd/quorate/sandbox_etcd.h"
+#include "node/small_file.h"
 #include "sandbox/daemon.h"
 #include "sandbox/sandbox.h"
 
@@ -43,6 +44,23 @@ Result<void> remember_etcd(const sandbox::Folder& folder, const fs::path& etcd) 
   return {};
 }
 
+// Rules, line by line: those that are given, from now on, otherwise those of the last start.
+Result<std::string> settle_images(const std::vector<std::string>& given,
+                                  const sandbox::Folder& folder) {
+  std::string rules;
+  for (const auto& rule : given) {
+    TRY(in("--image", node::ImageTable().add(rule)));  // nothing is kept that cannot be used
+    rules += rule + "\n";
+  }
+  if (!given.empty()) {
+    TRY(node::write_small_file(folder.images(), rules));
+    return rules;
+  }
+  auto before = node::read_small_file(folder.images());
+  if (!before && before.error() != Code::kNotFound) return before;
+  return std::move(before).value_or("");
+}
+
 // The launch guard stands beside this program; nodes get it as an image of its own. A new file
 // takes the old one's place: a program that runs cannot be written over.
 Result<void> lay_out_guard(const sandbox::Folder& folder) {
@@ -74,7 +92,8 @@ Result<sandbox::SandboxOptions> prepare(const Options& options, const sandbox::F
   sandbox::SandboxOptions run{.folder = folder, .nodes = options.nodes, .port = options.port};
   TRY(run.images.add(std::string(kEtcdImage) + "=" + etcd.folder));
   run.etcd_version = etcd.version;
-  for (const auto& rule : options.images) TRY(in("--image", run.images.add(rule)));
+  TRY(const auto rules, settle_images(options.images, folder));
+  TRY(in("--image", run.images.add_lines(rules)));
   TRY(run.images.add(std::string(kOwnImage) + "=" + folder.image() + ":/"));
   run.launch_image = std::string(kOwnImage) + ":sandbox";
   run.tell = print;
@@ -112,7 +131,7 @@ void add_sandbox_start(CLI::App& sandbox, int& exit_code) {
                       "Folder with the programs etcd and etcdctl; as before, at first from PATH");
   command->add_option(
       "--image", options->images,
-      "NAME=FOLDER[:PATH]: local programs that stand for an image; may be repeated");
+      "NAME=FOLDER[:PATH]: local programs that stand for an image; may be repeated; as before");
   command->add_flag("--foreground", options->foreground,
                     "Stay, and end with SIGTERM or SIGINT, instead of going on in the background");
   command->callback(

@@ -26,7 +26,7 @@ def assert_members_agree(cluster):
 
 def restart_etcd(rig, cluster, pod):
     """Kills etcd in place: kubelet starts the container again, in the same Pod."""
-    node, container = cluster.node_of(pod), cluster.pods[pod].status.container_statuses[0].container_id.removeprefix("containerd://")
+    node, container = cluster.node_of(pod), cluster.pods[pod].status.container_statuses[0].container_id.split("://")[1]
     rig("kill-container", node, container)
 
 

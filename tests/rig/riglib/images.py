@@ -3,6 +3,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 from .instance import Failed, part, root
 from .node import pause_image
@@ -38,9 +39,11 @@ def etcd_image(version):
 
 
 def pause_image_file():
-    source = root / "tests/rig/pause.c"
-    program = cache() / "pause"
-    done = subprocess.run(["clang-16", "-static", "-Os", "-s", "-Wall", "-Werror", "-o", program, source], capture_output=True, text=True)
-    if done.returncode != 0:
-        raise Failed(f"pause.c does not compile: {done.stderr}")
-    return _write(cache() / "pause.tar", pause_image, [File("/pause", program)], {"Entrypoint": ["/pause"], "User": "65535:65535"})
+    """Compiled aside: another instance may be doing the same."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = pathlib.Path(folder) / "pause"
+        done = subprocess.run(["clang-16", "-static", "-Os", "-s", "-Wall", "-Werror", "-o", program, root / "tests/rig/pause.c"],
+                              capture_output=True, text=True)
+        if done.returncode != 0:
+            raise Failed(f"pause.c does not compile: {done.stderr}")
+        return _write(cache() / "pause.tar", pause_image, [File("/pause", program)], {"Entrypoint": ["/pause"], "User": "65535:65535"})

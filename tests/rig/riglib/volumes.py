@@ -78,8 +78,13 @@ class Volume:
                 'dd if=/dev/urandom of="$1/$5" bs=1 seek="$3" count="$4" conv=notrunc 2>/dev/null; sync', file, str(offset), str(length))
 
     def files(self):
-        return self.at('cd "$1" && find . -type f | sort')
+        """A line for each file: its checksum and its path."""
+        return self.at('cd "$1" && find . -type f -exec sha256sum {} + | sort -k 2')
 
     def size(self):
         """Bytes that the file system has in all."""
         return self.at('echo $(( $(stat -f -c "%b * %S" "$1") ))')
+
+    def free(self):
+        """Bytes that can still be written."""
+        return self.at('echo $(( $(stat -f -c "%a * %S" "$1") ))')

@@ -1,6 +1,6 @@
 #include "tests/sim/etcd/datadir.h"
 
-#include "etcd/digest.h"
+#include "pki/digest.h"
 #include "tests/sim/etcd/bytes.h"
 
 namespace quorate::etcdsim {
@@ -10,7 +10,7 @@ constexpr std::size_t kPage = 512;
 constexpr std::string_view kMagic = "simulated etcd database";
 
 std::string digest_of(std::string_view bytes) {
-  etcd::Sha256 digest;
+  pki::Sha256Stream digest;
   digest.update(bytes);
   return digest.finish();
 }
@@ -102,11 +102,11 @@ Result<void> restore_snapshot(Volume& volume, std::string_view file,
     return fail(Code::kInvalid,
                 "couldn't find local name \"" + options.name + "\" in the initial cluster");
   if (file.empty()) return fail(Code::kCorrupt, "seek: invalid argument");
-  const bool has_digest = file.size() % kPage == etcd::Sha256::kSize;
+  const bool has_digest = file.size() % kPage == pki::Sha256Stream::kSize;
   if (!has_digest && !options.skip_hash_check)
     return fail(Code::kCorrupt, "snapshot missing hash but --skip-hash-check=false");
   std::string_view database = file;
-  if (has_digest) database.remove_suffix(etcd::Sha256::kSize);
+  if (has_digest) database.remove_suffix(pki::Sha256Stream::kSize);
   auto state = decode_database(database);
 
   // The database is in place before its digest is looked at.

@@ -44,7 +44,7 @@ class SimSnapshot final : public etcd::SnapshotStream {
     std::string piece = bytes_.substr(position_, kChunk);
     position_ += piece.size();
     check_.update(piece);
-    const auto database = static_cast<std::int64_t>(bytes_.size() - etcd::Sha256::kSize);
+    const auto database = static_cast<std::int64_t>(bytes_.size() - pki::Sha256Stream::kSize);
     const auto left = std::max<std::int64_t>(0, database - static_cast<std::int64_t>(position_));
     co_return etcd::SnapshotChunk{std::move(piece), Bytes(left)};
   }

@@ -38,6 +38,11 @@ void mount_the_first_volume(json::Value& pod) {
       set(volume, "/persistentVolumeClaim/claimName", "data-c-0");
 }
 
+// However its number of voters changes, the guard is not told how far the member's log went.
+void tell_no_floor(json::Value& pod) {
+  json::remove(pod, "/metadata/annotations/quorate.io~1raft-floor");
+}
+
 void take_an_old_image(json::Value& pod) {
   if (name_in(pod) == "c-1")
     set(pod, "/spec/containers/0/image",
@@ -95,6 +100,14 @@ std::vector<Mutant> of_formation() {
        {kNothing},
        edits_body("POST", "/pods", mount_the_first_volume),
        60s},
+      {"floorless",
+       "the guard is not told how far a member's log went: a copy from before starts",
+       {"S1", "S2", "S3", "Linearizable"},
+       "rolled-back-seed",
+       {kNothing},
+       both(edits_body("POST", "/pods", tell_no_floor),
+            edits_body("PATCH", "/pods/", tell_no_floor)),
+       400s},
       {"mixed-versions",
        "one member gets an image of long ago",
        {"S16"},

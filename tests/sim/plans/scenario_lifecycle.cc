@@ -169,6 +169,12 @@ std::vector<Scenario> losses() {
                 "a follower's volume is what it was a while ago, later another one's",
                 {befall_follower(60s, FaultKind::kRollBack, 30s),
                  befall_follower(240s, FaultKind::kRollBack, 10s)}),
+      make_loss("rolled-back-seed",
+                "the first member's volume is what it was when it was alone, while the others are "
+                "not heard of",
+                {befall(40s, FaultKind::kRollBack, 0, 200s), edit(60s, "c", plain_spec(3)),
+                 befall(238s, FaultKind::kStop, 1, 60s), befall(238s, FaultKind::kStop, 2, 60s)},
+                1),
       make_loss("lost-two", "two of five members lose their data at once",
                 {befall(80s, FaultKind::kWipeAndKill, 1), befall(80s, FaultKind::kWipeAndKill, 3)},
                 5),
