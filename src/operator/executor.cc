@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "json/patch.h"
 #include "kube/status.h"
+#include "operator/await_newer.h"
 #include "plan/situation.h"
 #include "rt/group.h"
 
@@ -262,15 +263,18 @@ Task<Result<void>> Executor::write_intent(const plan::Step& step, Pass& pass) {
   CO_TRY(auto until, deadline());
   kube::WriteOptions options;
   options.part = kube::Part::kStatus;
-  CO_TRY(auto written,
-         in("write the intent", co_await client_.update(kube::kEtcdClusters, pass.owner.key,
-                                                        std::move(object), until, options)));
-  CO_TRY(auto meta, written.meta());
+  auto written = in("write the intent", co_await client_.update(kube::kEtcdClusters, pass.owner.key,
+                                                                std::move(object), until, options));
+  if (!written && written.error() == Code::kConflict)
+    co_await await_newer(client_, kube::kEtcdClusters, pass.owner.key, caches_.clusters,
+                         pass.memory, until);
+  if (!written) co_return fail(std::move(written).error());
+  CO_TRY(auto meta, written->meta());
   pass.seen.cluster.resource_version = meta.resource_version;
   pass.memory.intent = status.intent;
   pass.memory.intent_since = runtime_.clock->now();
   pass.seen.cluster.status = std::move(status);
-  wrote(caches_.clusters, written, pass);
+  wrote(caches_.clusters, *written, pass);
   co_return Result<void>();
 }
 
@@ -322,9 +326,12 @@ Task<Result<void>> Executor::patch(kube::Resource resource, std::string name, Ui
   if (!metadata.is_object()) metadata = json::Object();
   metadata.as_object()["uid"] = uid.value();
   CO_TRY(auto until, deadline());
-  CO_TRY(auto patched, co_await client_.patch(resource, {pass.owner.key.ns, std::move(name)}, kind,
-                                              std::move(body), until));
-  wrote(store, patched, pass);
+  const ObjectKey key{pass.owner.key.ns, std::move(name)};
+  auto patched = co_await client_.patch(resource, key, kind, std::move(body), until);
+  if (!patched && patched.error() == Code::kConflict)
+    co_await await_newer(client_, resource, key, store, pass.memory, until);
+  if (!patched) co_return fail(std::move(patched).error());
+  wrote(store, *patched, pass);
   co_return Result<void>();
 }
 

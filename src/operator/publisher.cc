@@ -4,6 +4,7 @@
 
 #include "api/codec.h"
 #include "api/names.h"
+#include "operator/await_newer.h"
 
 namespace quorate::op {
 namespace {
@@ -122,8 +123,11 @@ Task<Result<bool>> Publisher::write_status(kube::Resource resource, ObjectKey ke
     co_return fail(Code::kCancelled, "not the leader any more");
   auto until = runtime_.in(call_timeout_).sooner({fence_.valid_until()});
   auto written = co_await client_.update(resource, key, std::move(object), until, options);
-  if (!written && (written.error() == Code::kConflict || written.error() == Code::kNotFound))
+  if (!written && written.error() == Code::kConflict) {
+    co_await await_newer(client_, resource, key, store, memory, until);
     co_return false;
+  }
+  if (!written && written.error() == Code::kNotFound) co_return false;
   if (!written) co_return fail(std::move(written.error()).in("write status"));
   CO_TRY(auto meta, written->meta());
   store.note_written(meta);

@@ -56,6 +56,17 @@ std::optional<std::string> told_before(const Situation& now) {
   return std::nullopt;
 }
 
+// What was told of the same members, or else what is known now: revisions go on, and a difference
+// that stays is told in the same words.
+std::string tell(const Situation& now, const HashRound& round) {
+  auto told = told_before(now);
+  const bool same = told && std::all_of(round.hashes.begin(), round.hashes.end(), [&](auto& one) {
+                      const auto* member = now.find(one.ordinal);
+                      return member && told->find(member->name + " ") != std::string::npos;
+                    });
+  return same ? *told : describe(now, round);
+}
+
 // Voters that answer as whom they should, and so can be asked for their hash.
 std::vector<const Member*> find_askable(const Situation& now) {
   std::vector<const Member*> out;
@@ -98,7 +109,7 @@ std::optional<std::string> find_difference(const Situation& now) {
   const auto* last = newest(now);
   const auto* first = before_newest(now);
   if (!last) return told_before(now);
-  if (first && differ_in(*last, first)) return describe(now, *last);
+  if (first && differ_in(*last, first)) return tell(now, *last);
   return agree(now, *last) ? std::nullopt : told_before(now);
 }
 

@@ -270,27 +270,28 @@ Invariant s5_one_change_at_a_time() {
 
 Invariant s7_right_victim() {
   auto next = std::make_shared<std::size_t>(0);
-  return {
-      "S7", "who is removed is down, or all others are up and in sync",
-      [next](Truth& truth, Findings& findings) {
-        for_new_changes(truth, *next, [&](const Audit::Change& change) {
-          if (change.operation != "remove member") return;
-          auto* through = process_at(truth, change.endpoint);
-          if (!through) return;
-          auto& etcd = truth.world().etcd();
-          const auto now = etcdsim::Truth(etcd).look_at(through->member()->cluster());
-          if (!now || !now->members.contains(change.member)) return;
-          findings.evaluated("S7");
-          // One that is cut off from the others is of no more use to them than a dead one.
-          const auto& victim = now->members.at(change.member);
-          if (!victim.up || !etcd.network().open_both_ways(through->site(), victim.process->site()))
-            return;
-          for (const auto& [id, member] : now->members)
-            if (id != change.member && member.voter && !member.in_sync)
-              findings.broken("S7", fmt::format("{} removed {}, which is up, while {} is not",
-                                                change.actor, change.member.text(), id.text()));
-        });
-      }};
+  return {"S7", "who is removed is down, or all others are up and in sync",
+          [next](Truth& truth, Findings& findings) {
+            for_new_changes(truth, *next, [&](const Audit::Change& change) {
+              if (change.operation != "remove member") return;
+              auto* through = process_at(truth, change.endpoint);
+              if (!through) return;
+              auto& etcd = truth.world().etcd();
+              const auto now = etcdsim::Truth(etcd).look_at(through->member()->cluster());
+              if (!now || !now->members.contains(change.member)) return;
+              findings.evaluated("S7");
+              // One that is cut off from the others, or was until just now and lags behind, is of
+              // no more use to them than a dead one.
+              const auto& victim = now->members.at(change.member);
+              if (!victim.up || !victim.in_sync ||
+                  !etcd.network().open_both_ways(through->site(), victim.process->site()))
+                return;
+              for (const auto& [id, member] : now->members)
+                if (id != change.member && member.voter && !member.in_sync)
+                  findings.broken("S7", fmt::format("{} removed {}, which is up, while {} is not",
+                                                    change.actor, change.member.text(), id.text()));
+            });
+          }};
 }
 
 Invariant s16_version_edges() {
