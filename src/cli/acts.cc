@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "api/names.h"
+#include "base/strings.h"
+#include "json/document.h"
 #include "json/timestamp.h"
 
 namespace quorate::cli {
@@ -21,15 +23,34 @@ Result<const api::ClusterSpec*> spec_of(const op::ClusterView& cluster) {
 
 Act nothing(std::string why) { return {std::move(why), "", nullptr}; }
 
-// Sets fields of spec; `spec` is a merge patch of it.
-Act change(const op::ClusterView& cluster, std::string doing, json::Object spec) {
+// What `hibernate` notes on the EtcdCluster for `wake`. Nothing else remembers it: spec and target
+// say 0 by then, and where a scaling was under way the members that there are say another number.
+constexpr const char* kAnnotationSizeBefore = "quorate.io/size-before-hibernation";
+
+// Sets fields of spec and annotations; both are merge patches.
+Act change(const op::ClusterView& cluster, std::string doing, json::Object spec,
+           json::Object annotations = {}) {
   const auto& key = cluster.meta.key;
-  const json::Value by_hand = json::Object{{"spec", spec}};
-  return {
-      std::move(doing),
-      fmt::format("kubectl patch etcdcluster -n {} {} --type merge -p '{}'", key.ns, key.name,
-                  json::render(by_hand)),
-      json::Object{{"metadata", {{"uid", cluster.meta.uid.value()}}}, {"spec", std::move(spec)}}};
+  json::Object patch{{"spec", std::move(spec)}};
+  if (!annotations.empty())
+    patch["metadata"] = json::Object{{"annotations", std::move(annotations)}};
+  auto kubectl = fmt::format("kubectl patch etcdcluster -n {} {} --type merge -p '{}'", key.ns,
+                             key.name, json::render(patch));
+  auto& metadata = patch["metadata"];
+  if (metadata.is_null()) metadata = json::Object();
+  metadata.as_object()["uid"] = cluster.meta.uid.value();
+  return {std::move(doing), std::move(kubectl), std::move(patch)};
+}
+
+// As noted; as many as have kept their records where another hand than ours sent it to sleep.
+int size_before(const ClusterFacts& facts) {
+  const auto document = json::parse(facts.text);
+  if (document) {
+    const auto pointer = "/metadata/annotations/" + json::escape_pointer(kAnnotationSizeBefore);
+    const auto noted = parse_integer(json::text_or(*document, pointer, ""));
+    if (noted && *noted >= 1 && *noted <= api::kMaxReplicas) return static_cast<int>(*noted);
+  }
+  return static_cast<int>(facts.records.size());
 }
 
 std::string members(int count) {
@@ -82,22 +103,24 @@ Result<Act> hibernate(const op::ClusterView& cluster) {
   return change(
       cluster,
       fmt::format("hibernate {}: its {} stop, volumes stay", name, members(spec->replicas)),
-      {{"replicas", 0}});
+      {{"replicas", 0}}, {{kAnnotationSizeBefore, std::to_string(spec->replicas)}});
 }
 
-Result<Act> wake(const op::ClusterView& cluster, std::optional<int> replicas, std::size_t kept) {
+Result<Act> wake(const ClusterFacts& facts, std::optional<int> replicas) {
+  const auto& cluster = facts.cluster;
   TRY(const auto* spec, spec_of(cluster));
   const auto name = cluster.meta.key.text();
   if (spec->replicas != 0)
     return nothing(fmt::format("{} does not hibernate: it is declared with {}", name,
                                members(spec->replicas)));
-  const int to = replicas.value_or(static_cast<int>(kept));
+  const int to = replicas.value_or(size_before(facts));
   if (to < 1 || to > api::kMaxReplicas)
     return fail(refuse(
         replicas ? fmt::format("--replicas {}: must be from 1 to {}", to, api::kMaxReplicas)
                  : fmt::format("{} has no members that could wake; say how many with --replicas",
                                name)));
-  return change(cluster, fmt::format("wake {} with {}", name, members(to)), {{"replicas", to}});
+  return change(cluster, fmt::format("wake {} with {}", name, members(to)), {{"replicas", to}},
+                {{kAnnotationSizeBefore, nullptr}});
 }
 
 Result<Act> restart(const op::ClusterView& cluster, WallTime now) {

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "operator/views.h"
+#include "cli/facts.h"
 
 // What the commands change, decided before anything is written.
 namespace quorate::cli {
@@ -21,9 +21,8 @@ struct Act {
 [[nodiscard]] Result<Act> pause(const op::ClusterView& cluster);
 [[nodiscard]] Result<Act> resume(const op::ClusterView& cluster);
 [[nodiscard]] Result<Act> hibernate(const op::ClusterView& cluster);
-// To the size given, or to that of before: as many members as have kept their records.
-[[nodiscard]] Result<Act> wake(const op::ClusterView& cluster, std::optional<int> replicas,
-                               std::size_t kept);
+// To the size given, or to the one that was declared before `hibernate`.
+[[nodiscard]] Result<Act> wake(const ClusterFacts& facts, std::optional<int> replicas);
 // Every member anew, one after the other, by an annotation of its Pod.
 [[nodiscard]] Result<Act> restart(const op::ClusterView& cluster, WallTime now);
 

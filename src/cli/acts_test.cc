@@ -27,7 +27,7 @@ TEST(Acts, AskForNothingThatIsThereAlready) {
   for (const auto& act :
        {scale(make_cluster(), 3), resume(make_cluster()),
         pause(make_cluster(R"({"paused": true})")), hibernate(make_cluster(R"({"replicas": 0})")),
-        wake(make_cluster(), std::nullopt, 3)}) {
+        wake(make_facts(), std::nullopt)}) {
     ASSERT_TRUE(act) << act.error().text();
     EXPECT_FALSE(act->needed()) << act->doing;
     EXPECT_NE(act->doing, "");
@@ -42,15 +42,27 @@ TEST(Acts, RefuseWhatMakesNoSenseAndSayWhatDoes) {
               HasSubstr("quorate wake --replicas 3 c"));
   EXPECT_THAT(why(hibernate(make_cluster(R"({"storage": {"claim": null, "emptyDir": {}}})"))),
               HasSubstr("emptyDir"));
-  EXPECT_THAT(why(wake(make_cluster(R"({"replicas": 0})"), std::nullopt, 0)),
-              HasSubstr("--replicas"));
+  auto nobody = make_facts(R"({"replicas": 0})");
+  nobody.records.clear();
+  EXPECT_THAT(why(wake(nobody, std::nullopt)), HasSubstr("--replicas"));
   EXPECT_THAT(why(restart(make_cluster(R"({"replicas": 0})"), now())), HasSubstr("hibernates"));
 }
 
 TEST(Acts, WakeGoesBackToTheSizeOfBeforeOrToTheOneGiven) {
-  const auto asleep = make_cluster(R"({"replicas": 0})");
-  EXPECT_THAT(text(wake(asleep, std::nullopt, 5).value()), HasSubstr(R"("replicas":5)"));
-  EXPECT_THAT(text(wake(asleep, 1, 5).value()), HasSubstr(R"("replicas":1)"));
+  const auto asleep = make_facts(R"({"replicas": 0})");
+  EXPECT_THAT(text(wake(asleep, std::nullopt).value()), HasSubstr(R"("replicas":3)"))
+      << "as many as have kept their records";
+  EXPECT_THAT(text(wake(asleep, 1).value()), HasSubstr(R"("replicas":1)"));
+}
+
+// Three members are there, and five were wanted.
+TEST(Acts, WakeKnowsTheSizeThatWasDeclaredWhileAScalingWasUnderWay) {
+  const auto note = hibernate(make_cluster(R"({"replicas": 5})")).value();
+  auto asleep = make_facts(R"({"replicas": 0})");
+  asleep.text = json::render(note.patch);
+  const auto act = wake(asleep, std::nullopt).value();
+  EXPECT_THAT(text(act), HasSubstr(R"("replicas":5)"));
+  EXPECT_THAT(text(act), HasSubstr(R"("quorate.io/size-before-hibernation":null)"));
 }
 
 // What a restart writes must be a spec that is accepted, and another one than before.

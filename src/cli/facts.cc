@@ -67,6 +67,7 @@ Task<Result<std::vector<EventView>>> list_events(kube::Client& client, ObjectKey
 Task<Error> absent(kube::Client& client, ObjectKey key) {
   auto text = fmt::format("there is no EtcdCluster {} in namespace {}", key.name, key.ns);
   auto all = co_await list_clusters(client, "");
+  if (!all && all.error() == Code::kUnavailable) co_return std::move(all).error();
   if (!all) co_return Error(Code::kNotFound, std::move(text));
   std::vector<std::string> elsewhere;
   for (const auto& [raw, cluster] : *all)
@@ -78,6 +79,15 @@ Task<Error> absent(kube::Client& client, ObjectKey key) {
 }
 
 }  // namespace
+
+Task<Error> explain_refused_create(kube::Client& client, ObjectKey key, Error refusal) {
+  if (refusal != Code::kNotFound) co_return refusal;
+  const auto all = co_await list_clusters(client, key.ns);
+  if (!all) co_return all.error();
+  co_return Error(Code::kInvalid, fmt::format("there is no namespace {}; `kubectl create namespace "
+                                              "{}` makes it",
+                                              key.ns, key.ns));
+}
 
 void read(json::Reader& in, EventView& out) {
   std::string last, made, first;
@@ -171,7 +181,14 @@ Task<Result<std::vector<ListedCluster>>> list_clusters(kube::Client& client, std
     out.push_back({std::string(item.text()), std::move(cluster)});
     return {};
   };
-  CO_TRY(co_await client.list(kube::kEtcdClusters, {.ns = std::move(ns)}, kPage, each));
+  auto listed = co_await client.list(kube::kEtcdClusters, {.ns = std::move(ns)}, kPage, each);
+  // There is a list, though an empty one, wherever the kind is known, also of a namespace that is
+  // not there.
+  if (!listed && listed.error() == Code::kNotFound)
+    co_return fail(Code::kUnavailable,
+                   "this Kubernetes does not know EtcdClusters; `quorate manifests | kubectl apply "
+                   "-f -` installs them and the operator");
+  CO_TRY(std::move(listed));
   std::sort(out.begin(), out.end(),
             [](const auto& a, const auto& b) { return a.cluster.meta.key < b.cluster.meta.key; });
   co_return out;

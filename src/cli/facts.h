@@ -41,11 +41,15 @@ struct ClusterFacts {
 // fails is told in `unknown`: somebody who may not list Pods still sees the cluster.
 Task<Result<ClusterFacts>> gather(kube::Client& client, ObjectKey key, rt::Deadline deadline);
 
-// Clusters with their texts; of all namespaces if `ns` is empty. Sorted by key.
+// Clusters with their texts; of all namespaces if `ns` is empty. Sorted by key. kUnavailable,
+// saying what to do, if this Kubernetes does not know the kind.
 struct ListedCluster {
   std::string text;
   op::ClusterView cluster;
 };
 Task<Result<std::vector<ListedCluster>>> list_clusters(kube::Client& client, std::string ns);
+
+// Why a cluster could not be created, if what is missing is the kind or the namespace.
+Task<Error> explain_refused_create(kube::Client& client, ObjectKey key, Error refusal);
 
 }  // namespace quorate::cli

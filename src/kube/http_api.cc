@@ -40,11 +40,16 @@ Result<std::unique_ptr<HttpApi>> HttpApi::make(rt::Runtime runtime, ClusterConfi
 }
 
 HttpApi::HttpApi(rt::Runtime runtime, ClusterConfig config, HttpApiOptions options)
-    : runtime_(runtime), config_(std::move(config)), options_(std::move(options)) {}
+    : runtime_(runtime),
+      config_(std::move(config)),
+      options_(std::move(options)),
+      asked_(runtime) {}
 
 Result<HttpApi::Identity> HttpApi::read_identity() const {
   Identity out;
-  TRY(out.roots, content(config_.authority, options_.read_file));
+  const bool system_roots = config_.endpoint.tls && !config_.authority.given();
+  TRY(out.roots, system_roots ? read_system_roots(read_environment, options_.read_file)
+                              : content(config_.authority, options_.read_file));
   TRY(out.certificate, content(config_.certificate, options_.read_file));
   TRY(auto key, content(config_.key, options_.read_file));
   TRY(auto token, content(config_.token, options_.read_file));
@@ -52,6 +57,12 @@ Result<HttpApi::Identity> HttpApi::read_identity() const {
   out.token = Secret(std::string(trim(token)));
   if (config_.token.given() && out.token.empty())
     return fail(Error(Code::kInvalid, "holds no token").in(origin(config_.token, "the token")));
+  if (!given_) return out;
+  if (!given_->token.empty()) out.token = given_->token;
+  if (!given_->key.empty()) {
+    out.certificate = given_->certificate;
+    out.key = given_->key;
+  }
   return out;
 }
 
@@ -59,7 +70,8 @@ Result<std::shared_ptr<net::TlsContext>> HttpApi::make_tls(const Identity& ident
   const net::TlsIdentity tls{identity.roots, identity.certificate, identity.key};
   auto context = net::TlsContext::for_client(tls, {"h2", "http/1.1"});
   if (context) return context;
-  auto from = origin(config_.authority, "the certificate authority");
+  auto from = config_.authority.given() ? origin(config_.authority, "the certificate authority")
+                                        : "the system's certificate authorities";
   if (config_.certificate.given())
     from += " and " + origin(config_.certificate, "the client certificate");
   return fail(std::move(context).error().in("use " + from));
@@ -93,8 +105,40 @@ bool HttpApi::reload() {
   return true;
 }
 
-void HttpApi::reload_if_due() {
+Task<Result<void>> HttpApi::prepare(rt::Deadline deadline) {
   if (suspect_ || runtime_.clock->now() - read_at_ >= options_.reload_every) reload();
+  return sign_in(deadline);
+}
+
+Task<Result<void>> HttpApi::sign_in(rt::Deadline deadline) {
+  while (asking_) CO_TRY(co_await asked_.wait(deadline));
+  const bool due = config_.plugin &&
+                   (!given_ || (given_->expires && *given_->expires <= runtime_.clock->wall()));
+  if (due) CO_TRY(co_await ask_plugin(deadline));
+  co_return Result<void>();
+}
+
+Task<bool> HttpApi::renew(rt::Deadline deadline) {
+  if (!config_.plugin) co_return reload();
+  const auto before = identity_;
+  if (!asking_)
+    if (const auto asked = co_await ask_plugin(deadline); !asked)
+      options_.log.warn("cannot renew the API credentials", {{"error", asked.error()}});
+  while (asking_)
+    if (!co_await asked_.wait(deadline)) co_return false;
+  co_return identity_ != before;
+}
+
+// Whoever comes meanwhile waits for the answer.
+Task<Result<void>> HttpApi::ask_plugin(rt::Deadline deadline) {
+  asking_ = true;
+  rt::MachineProcesses processes(runtime_);
+  auto given = co_await kube::ask_plugin(processes, *config_.plugin, deadline);
+  asking_ = false;
+  asked_.notify();
+  CO_TRY(given_, std::move(given));
+  reload();
+  co_return Result<void>();
 }
 
 net::Request HttpApi::dress(const net::Request& request) const {
@@ -108,9 +152,9 @@ net::Request HttpApi::dress(const net::Request& request) const {
 
 Task<Result<net::Response>> HttpApi::call(net::Request request, rt::Deadline deadline,
                                           std::size_t limit) {
-  reload_if_due();
+  CO_TRY(co_await prepare(deadline));
   auto answer = co_await client_->call(dress(request), deadline, limit);
-  if (answer && answer->status == kUnauthorized && reload())
+  if (answer && answer->status == kUnauthorized && co_await renew(deadline))
     answer = co_await client_->call(dress(request), deadline, limit);
   if (!answer) suspect_ = true;
   co_return answer;
@@ -118,9 +162,9 @@ Task<Result<net::Response>> HttpApi::call(net::Request request, rt::Deadline dea
 
 Task<Result<std::unique_ptr<net::ResponseStream>>> HttpApi::open(net::Request request,
                                                                  rt::Deadline deadline) {
-  reload_if_due();
+  CO_TRY(co_await prepare(deadline));
   auto stream = co_await client_->open(dress(request), deadline);
-  if (stream && (*stream)->status() == kUnauthorized && reload())
+  if (stream && (*stream)->status() == kUnauthorized && co_await renew(deadline))
     stream = co_await client_->open(dress(request), deadline);
   if (!stream) suspect_ = true;
   co_return stream;
@@ -128,12 +172,13 @@ Task<Result<std::unique_ptr<net::ResponseStream>>> HttpApi::open(net::Request re
 
 Task<Result<net::WebSocketClient::Opened>> HttpApi::open_websocket(
     net::Request request, std::vector<std::string> protocols, rt::Deadline deadline) {
-  reload_if_due();
+  CO_TRY(co_await prepare(deadline));
   for (bool again = false;; again = true) {
     net::WebSocketTarget target{config_.endpoint, tls_, dress(request), protocols};
     auto opened = co_await net::WebSocketClient::open(runtime_, std::move(target), deadline);
     if (!opened) suspect_ = true;
-    if (again || !opened || opened->answer.status != kUnauthorized || !reload()) co_return opened;
+    if (again || !opened || opened->answer.status != kUnauthorized) co_return opened;
+    if (!co_await renew(deadline)) co_return opened;
   }
 }
 

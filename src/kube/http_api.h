@@ -9,6 +9,7 @@
 #include "kube/kubeconfig.h"
 #include "net/http_client.h"
 #include "net/websocket_client.h"
+#include "rt/signal.h"
 
 namespace quorate::kube {
 
@@ -29,6 +30,9 @@ struct HttpApiOptions {
 // answer of 401 (the request is then sent once more if they had), and before the request that
 // follows a failure to connect. A file that cannot be read or a certificate that does not fit its
 // key leaves the old credentials in use and is logged: a rotation may be under way.
+//
+// A credential plugin is asked before the first request, when what it gave has expired, and after a
+// 401; by one request at a time.
 class HttpApi : public Api {
  public:
   // Reads the credentials once; errors name the file.
@@ -43,6 +47,9 @@ class HttpApi : public Api {
   Task<Result<net::WebSocketClient::Opened>> open_websocket(net::Request request,
                                                             std::vector<std::string> protocols,
                                                             rt::Deadline deadline);
+  // Asks the credential plugin if there is one and it is time to: for programs in which a person
+  // waits, because signing in may take longer than a request may.
+  Task<Result<void>> sign_in(rt::Deadline deadline);
   // Before it goes.
   Task<void> close();
 
@@ -62,7 +69,10 @@ class HttpApi : public Api {
   [[nodiscard]] Result<Identity> read_identity() const;
   [[nodiscard]] Result<std::shared_ptr<net::TlsContext>> make_tls(const Identity& identity) const;
   bool reload();  // true if something changed
-  void reload_if_due();
+  Task<Result<void>> prepare(rt::Deadline deadline);
+  // After a 401. True if another try makes sense.
+  Task<bool> renew(rt::Deadline deadline);
+  Task<Result<void>> ask_plugin(rt::Deadline deadline);
   [[nodiscard]] net::Request dress(const net::Request& request) const;
 
   rt::Runtime runtime_;
@@ -71,6 +81,9 @@ class HttpApi : public Api {
   Identity identity_;
   std::shared_ptr<net::TlsContext> tls_;  // made from it
   Monotonic read_at_{};
+  std::optional<PluginCredential> given_;  // by the plugin
+  bool asking_ = false;
+  rt::Signal asked_;
   bool suspect_ = false;  // the last connection failed: look at the files first
   std::unique_ptr<net::Client> client_;
 };

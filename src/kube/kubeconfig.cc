@@ -35,10 +35,10 @@ std::string display(std::string_view pointer) {
 // A kubeconfig under examination. Every complaint names file, line and key.
 class File {
  public:
-  static Result<File> parse(const std::string& text, const std::string& path) {
-    auto document = json::parse_yaml(text);
-    if (!document) return fail(std::move(document).error().in(path));
-    File file(std::move(*document), path);
+  static Result<File> parse(const KubeconfigText& given) {
+    auto document = json::parse_yaml(given.text);
+    if (!document) return fail(std::move(document).error().in(given.path));
+    File file(std::move(*document), given.path);
     if (!file.document_.value.is_object())
       return fail(file.wrong(
           "", fmt::format("expected a mapping, found {}", json::kind_name(file.document_.value))));
@@ -47,9 +47,7 @@ class File {
 
   [[nodiscard]] Error wrong(const std::string& pointer, const std::string& message,
                             Code code = Code::kInvalid) const {
-    const auto key = display(pointer);
-    const auto place = fmt::format("{}:{}", path_, document_.position(pointer).line);
-    return Error(code, message).in(key.empty() ? place : fmt::format("{}: {}", place, key));
+    return Error(code, message).in(place(pointer));
   }
 
   // Empty if it is absent, null or "".
@@ -61,34 +59,48 @@ class File {
   }
 
   [[nodiscard]] Result<void> refuse(const std::string& pointer, const std::string& why) const {
-    const json::Value* value = json::find(document_.value, pointer);
+    const json::Value* value = find(pointer);
     if (!value || value->is_null()) return {};
     if (value->is_string() && value->get_string().empty()) return {};
     if (value->is_bool() && !value->get_bool()) return {};
     return fail(wrong(pointer, why));
   }
 
-  // The pointer to the content of the entry called `name` in one of the three lists.
-  [[nodiscard]] Result<std::string> entry(const std::string& list, const std::string& inner,
-                                          const std::string& name) const {
+  // The pointer to the content of the entry called `name` in one of the three lists; empty if it
+  // is not there.
+  [[nodiscard]] Result<std::string> find_entry(const std::string& list, const std::string& inner,
+                                               const std::string& name) const {
     const auto pointer = "/" + list;
-    const json::Value* entries = json::find(document_.value, pointer);
-    if (entries && !entries->is_null() && !entries->is_array())
-      return fail(wrong(pointer, fmt::format("expected a list, found {}", kind_at(pointer))));
-    const std::size_t size = entries && entries->is_array() ? entries->get_array().size() : 0;
+    TRY(const auto size, size_of(pointer));
     for (std::size_t i = 0; i < size; ++i) {
       const auto item = fmt::format("{}/{}", pointer, i);
       TRY(auto found, text(item + "/name"));
       if (found != name) continue;
       const auto content = fmt::format("{}/{}", item, inner);
-      const json::Value* value = json::find(document_.value, content);
+      const json::Value* value = find(content);
       if (!value || !value->is_object())
         return fail(wrong(item, fmt::format("{} is missing or no mapping", inner)));
       return content;
     }
-    return fail(wrong(size ? pointer : "",
-                      fmt::format("there is no entry named \"{}\" in {}", name, list),
-                      Code::kNotFound));
+    return std::string();
+  }
+
+  // How many items a list has; none if it is absent.
+  [[nodiscard]] Result<std::size_t> size_of(const std::string& pointer) const {
+    const json::Value* list = find(pointer);
+    if (!list || list->is_null()) return std::size_t{0};
+    if (list->is_array()) return list->get_array().size();
+    return fail(wrong(pointer, fmt::format("expected a list, found {}", kind_at(pointer))));
+  }
+
+  [[nodiscard]] const json::Value* find(const std::string& pointer) const {
+    return json::find(document_.value, pointer);
+  }
+
+  [[nodiscard]] std::string place(const std::string& pointer) const {
+    const auto key = display(pointer);
+    const auto line = fmt::format("{}:{}", path_, document_.position(pointer).line);
+    return key.empty() ? line : fmt::format("{}: {}", line, key);
   }
 
   // `<key>-data` (base64) wins over `<key>` (a file), as in kubectl.
@@ -117,7 +129,7 @@ class File {
       : document_(std::move(document)), path_(std::move(path)) {}
 
   std::string_view kind_at(const std::string& pointer) const {
-    const json::Value* value = json::find(document_.value, pointer);
+    const json::Value* value = find(pointer);
     return value ? json::kind_name(*value) : "nothing";
   }
 
@@ -127,7 +139,8 @@ class File {
 
 Result<void> read_cluster(const File& file, const std::string& at, ClusterConfig& out) {
   TRY(file.refuse(at + "/insecure-skip-tls-verify",
-                  "unverified TLS is not supported; give certificate-authority-data"));
+                  "unverified TLS is not supported: whoever stands in between would get your "
+                  "credentials; give certificate-authority-data"));
   TRY(file.refuse(at + "/proxy-url", "proxies are not supported"));
   TRY(auto server, file.text(at + "/server"));
   if (server.empty()) return fail(file.wrong(at, "server is missing"));
@@ -137,24 +150,81 @@ Result<void> read_cluster(const File& file, const std::string& at, ClusterConfig
   out.path_prefix = std::move(url->path);
   TRY(out.endpoint.server_name, file.text(at + "/tls-server-name"));
   TRY(out.authority, file.credential(at, "certificate-authority"));
-  if (out.endpoint.tls && !out.authority.given())
-    return fail(file.wrong(at,
-                           "certificate-authority-data or certificate-authority is missing; the "
-                           "system's authorities are not trusted"));
   return {};
+}
+
+// ---- Credential plugins ----
+
+constexpr const char* kExecApi = "client.authentication.k8s.io/";
+
+Result<std::vector<std::string>> read_texts(const File& file, const std::string& at) {
+  std::vector<std::string> out;
+  TRY(const auto size, file.size_of(at));
+  for (std::size_t i = 0; i < size; ++i) {
+    TRY(auto text, file.text(fmt::format("{}/{}", at, i)));
+    out.push_back(std::move(text));
+  }
+  return out;
+}
+
+// What the plugin may be told of the cluster that it is asked for.
+json::Object describe_cluster(const File& file, const std::string& cluster_at,
+                              const ClusterConfig& config) {
+  json::Object out{{"server", fmt::format("{}://{}{}", config.endpoint.tls ? "https" : "http",
+                                          config.endpoint.text(), config.path_prefix)}};
+  if (!config.endpoint.server_name.empty()) out["tls-server-name"] = config.endpoint.server_name;
+  if (const auto* data = file.find(cluster_at + "/certificate-authority-data"))
+    out["certificate-authority-data"] = *data;
+  return out;
+}
+
+Result<CredentialPlugin> read_plugin(const File& file, const std::string& at,
+                                     const json::Object& cluster) {
+  CredentialPlugin out;
+  out.place = file.place(at);
+  TRY(out.api_version, file.text(at + "/apiVersion"));
+  if (out.api_version != std::string(kExecApi) + "v1" &&
+      out.api_version != std::string(kExecApi) + "v1beta1")
+    return fail(file.wrong(at, fmt::format("apiVersion must be {}v1 or v1beta1", kExecApi)));
+  TRY(auto command, file.text(at + "/command"));
+  if (command.empty()) return fail(file.wrong(at, "command is missing"));
+  TRY(auto mode, file.text(at + "/interactiveMode"));
+  if (mode == "Always")
+    return fail(file.wrong(at + "/interactiveMode", "plugins get no terminal to read from"));
+  // A name is looked for in PATH; a path is relative to the file.
+  out.arguments = {command.find('/') == std::string::npos ? command : file.absolute(command)};
+  TRY(auto arguments, read_texts(file, at + "/args"));
+  out.arguments.insert(out.arguments.end(), arguments.begin(), arguments.end());
+  TRY(const auto variables, file.size_of(at + "/env"));
+  for (std::size_t i = 0; i < variables; ++i) {
+    TRY(auto name, file.text(fmt::format("{}/env/{}/name", at, i)));
+    TRY(auto value, file.text(fmt::format("{}/env/{}/value", at, i)));
+    out.environment.emplace_back(std::move(name), std::move(value));
+  }
+  TRY(out.install_hint, file.text(at + "/installHint"));
+  json::Object spec{{"interactive", false}};
+  const auto* wanted = file.find(at + "/provideClusterInfo");
+  if (wanted && wanted->is_bool() && wanted->get_bool()) spec["cluster"] = cluster;
+  out.info = json::render(json::Object{
+      {"apiVersion", out.api_version}, {"kind", "ExecCredential"}, {"spec", std::move(spec)}});
+  return out;
 }
 
 Result<void> read_user(const File& file, const std::string& at, ClusterConfig& out) {
   static constexpr std::pair<std::string_view, std::string_view> kRefused[] = {
-      {"exec", "exec plugins"},       {"auth-provider", "auth-provider plugins"},
-      {"username", "user names"},     {"password", "passwords"},
-      {"as", "impersonation"},        {"as-uid", "impersonation"},
-      {"as-groups", "impersonation"}, {"as-user-extra", "impersonation"},
+      {"auth-provider", "auth-provider plugins are"},
+      {"username", "user names are"},
+      {"password", "passwords are"},
+      {"as", "impersonation is"},
+      {"as-uid", "impersonation is"},
+      {"as-groups", "impersonation is"},
+      {"as-user-extra", "impersonation is"},
   };
   for (const auto& [key, what] : kRefused)
     TRY(file.refuse(
         fmt::format("{}/{}", at, key),
-        fmt::format("{} are not supported; use a token, a tokenFile or a client certificate",
+        fmt::format("{} not supported; use a token, a tokenFile, a client certificate or an "
+                    "exec plugin",
                     what)));
   TRY(out.certificate, file.credential(at, "client-certificate"));
   TRY(out.key, file.credential(at, "client-key"));
@@ -169,38 +239,72 @@ Result<void> read_user(const File& file, const std::string& at, ClusterConfig& o
   return {};
 }
 
+struct Entry {
+  const File& file;
+  std::string at;  // pointer to its content
+};
+
+Result<Entry> find_entry(const std::vector<File>& files, const std::string& list,
+                         const std::string& inner, const std::string& name) {
+  for (const auto& file : files) {
+    TRY(auto at, file.find_entry(list, inner, name));
+    if (!at.empty()) return Entry{file, std::move(at)};
+  }
+  std::vector<std::string> places;
+  for (const auto& file : files)
+    places.push_back(file.place(file.find("/" + list) ? "/" + list : ""));
+  return fail(
+      Error(Code::kNotFound, fmt::format("there is no entry named \"{}\" in {}", name, list))
+          .in(join(places, ", ")));
+}
+
+Result<std::string> current_context(const std::vector<File>& files) {
+  for (const auto& file : files) {
+    TRY(auto name, file.text("/current-context"));
+    if (!name.empty()) return name;
+  }
+  return fail(files.front().wrong("", "current-context is not set; name a context"));
+}
+
 }  // namespace
 
-Result<ClusterConfig> parse_kubeconfig(const std::string& text, const std::string& path,
+Result<ClusterConfig> parse_kubeconfig(const std::vector<KubeconfigText>& texts,
                                        const std::string& context) {
-  TRY(auto file, File::parse(text, path));
+  std::vector<File> files;
+  for (const auto& given : texts) {
+    if (texts.size() > 1 && trim(given.text).empty()) continue;
+    TRY(auto file, File::parse(given));
+    files.push_back(std::move(file));
+  }
+  if (files.empty()) return fail(Code::kInvalid, "KUBECONFIG: all of its files are empty");
   ClusterConfig out;
   out.context = context;
   if (context.empty()) {
-    TRY(out.context, file.text("/current-context"));
-    if (out.context.empty())
-      return fail(file.wrong("", "current-context is not set; name a context"));
+    TRY(out.context, current_context(files));
   }
-  TRY(auto at, file.entry("contexts", "context", out.context));
-  TRY(auto cluster, file.text(at + "/cluster"));
-  TRY(auto user, file.text(at + "/user"));
-  TRY(auto ns, file.text(at + "/namespace"));
-  if (cluster.empty()) return fail(file.wrong(at, "cluster is missing"));
+  TRY(const auto chosen, find_entry(files, "contexts", "context", out.context));
+  TRY(auto cluster, chosen.file.text(chosen.at + "/cluster"));
+  TRY(auto user, chosen.file.text(chosen.at + "/user"));
+  TRY(auto ns, chosen.file.text(chosen.at + "/namespace"));
+  if (cluster.empty()) return fail(chosen.file.wrong(chosen.at, "cluster is missing"));
   if (!ns.empty()) out.ns = std::move(ns);
 
-  TRY(auto cluster_at, file.entry("clusters", "cluster", cluster));
-  TRY(read_cluster(file, cluster_at, out));
-  if (!user.empty()) {
-    TRY(auto user_at, file.entry("users", "user", user));
-    TRY(read_user(file, user_at, out));
-  }
+  TRY(const auto of_cluster, find_entry(files, "clusters", "cluster", cluster));
+  TRY(read_cluster(of_cluster.file, of_cluster.at, out));
+  if (user.empty()) return out;
+  TRY(const auto of_user, find_entry(files, "users", "user", user));
+  TRY(read_user(of_user.file, of_user.at, out));
+  const auto* plugin = of_user.file.find(of_user.at + "/exec");
+  if (!plugin || plugin->is_null()) return out;
+  TRY(out.plugin, read_plugin(of_user.file, of_user.at + "/exec",
+                              describe_cluster(of_cluster.file, of_cluster.at, out)));
   return out;
 }
 
 Result<ClusterConfig> load_kubeconfig(const std::string& path, const std::string& context,
                                       const ReadFile& read_file) {
   TRY(auto text, in("read kubeconfig", read_file(path)));
-  return parse_kubeconfig(text, path, context);
+  return parse_kubeconfig({{path, std::move(text)}}, context);
 }
 
 Result<ClusterConfig> in_cluster_config(const ReadEnv& env, const ReadFile& read_file,
@@ -225,16 +329,46 @@ Result<ClusterConfig> in_cluster_config(const ReadEnv& env, const ReadFile& read
   return out;
 }
 
+namespace {
+
+// Files of the list that are not there are passed over, as long as one is.
+Result<ClusterConfig> load_list(const std::vector<std::string>& files, const std::string& context,
+                                const ReadFile& read_file) {
+  std::vector<KubeconfigText> found;
+  std::optional<Error> absent;
+  for (const auto& path : files) {
+    auto text = in("read kubeconfig", read_file(path));
+    if (text)
+      found.push_back({path, std::move(*text)});
+    else if (text.error() != Code::kNotFound)
+      return fail(std::move(text).error());
+    else if (!absent)
+      absent = std::move(text).error();
+  }
+  if (found.empty()) return fail(std::move(*absent).in("KUBECONFIG"));
+  return parse_kubeconfig(found, context);
+}
+
+}  // namespace
+
+Result<std::string> read_system_roots(const ReadEnv& env, const ReadFile& read_file) {
+  if (const auto file = env("SSL_CERT_FILE"); file && !file->empty()) return read_file(*file);
+  for (const auto* file : {"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
+                           "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem"})
+    if (auto text = read_file(file); text || text.error() != Code::kNotFound) return text;
+  return fail(Code::kNotFound,
+              "no certificate-authority is given, and this system has none of its own (package "
+              "ca-certificates)");
+}
+
 Result<ClusterConfig> find_config(const std::string& path, const std::string& context,
                                   const ReadEnv& env, const ReadFile& read_file) {
   if (!path.empty()) return load_kubeconfig(path, context, read_file);
-  const auto listed = env("KUBECONFIG").value_or("");
+  const auto list = env("KUBECONFIG").value_or("");
   std::vector<std::string> files;
-  for (auto file : split(listed, ':'))
+  for (auto file : split(list, ':'))
     if (!file.empty()) files.emplace_back(file);
-  if (files.size() > 1)
-    return fail(Code::kInvalid, "KUBECONFIG: a list of files is not supported; name one");
-  if (files.size() == 1) return load_kubeconfig(files[0], context, read_file);
+  if (!files.empty()) return load_list(files, context, read_file);
   if (env("KUBERNETES_SERVICE_HOST")) return in_cluster_config(env, read_file);
   const auto home = env("HOME").value_or("");
   if (home.empty())

@@ -3,9 +3,11 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "base/secret.h"
+#include "kube/credential_plugin.h"
 #include "net/http.h"
 
 namespace quorate::kube {
@@ -29,23 +31,28 @@ struct Credential {
 struct ClusterConfig {
   net::Endpoint endpoint;
   std::string path_prefix;  // of the server's URL, without the last slash: usually empty
-  Credential authority;     // required with TLS
+  Credential authority;     // not given: those that the system trusts
   Credential certificate;   // client certificate and its key: both or none
   Credential key;
   Credential token;
-  std::string ns = "default";  // the context's namespace, or the Pod's own
-  std::string context;         // its name; "in-cluster" inside a Pod
+  std::optional<CredentialPlugin> plugin;  // hands out a token or a certificate in their place
+  std::string ns = "default";              // the context's namespace, or the Pod's own
+  std::string context;                     // its name; "in-cluster" inside a Pod
 };
 
-// A context of a kubeconfig file; the current one if `context` is empty. `path` names the file in
-// errors, and relative file names in it are relative to its folder.
+// The text of a kubeconfig file. Relative file names in it are relative to its folder.
+struct KubeconfigText {
+  std::string path;  // names the file in errors
+  std::string text;
+};
+
+// A context of one or more kubeconfig files; the current one if `context` is empty. As for kubectl,
+// the first file counts that has a current-context, or an entry of the name that is looked for.
 //
-// What cannot be honoured is refused, never ignored: exec and auth-provider plugins, basic
-// authentication, impersonation, proxies, unverified TLS. Errors (kInvalid, kNotFound) name file
-// and key, and never show a credential: `/home/a/.kube/config: users[0].user.exec: exec plugins are
-// not supported; use a token, a tokenFile or a client certificate`.
-[[nodiscard]] Result<ClusterConfig> parse_kubeconfig(const std::string& text,
-                                                     const std::string& path,
+// What cannot be honoured is refused, never ignored: auth-provider plugins, basic authentication,
+// impersonation, proxies, unverified TLS. Errors (kInvalid, kNotFound) name file and key, and never
+// show a credential: `/home/a/.kube/config:16: users[0].user.as: impersonation is not supported`.
+[[nodiscard]] Result<ClusterConfig> parse_kubeconfig(const std::vector<KubeconfigText>& files,
                                                      const std::string& context = "");
 
 // Reads and parses the file.
@@ -58,8 +65,12 @@ struct ClusterConfig {
     const ReadEnv& env = read_environment, const ReadFile& read_file = read_local_file,
     const std::string& folder = "/var/run/secrets/kubernetes.io/serviceaccount");
 
-// What a program without more advice should use: `path` if it is given; otherwise KUBECONFIG (one
-// file; a list of several is refused), the Pod's own, ~/.kube/config, in this order.
+// The authorities that this machine trusts: SSL_CERT_FILE, or the first bundle that is there.
+[[nodiscard]] Result<std::string> read_system_roots(const ReadEnv& env = read_environment,
+                                                    const ReadFile& read_file = read_local_file);
+
+// What a program without more advice should use: `path` if it is given; otherwise the files of
+// KUBECONFIG (those of them that are there), the Pod's own, ~/.kube/config, in this order.
 [[nodiscard]] Result<ClusterConfig> find_config(const std::string& path, const std::string& context,
                                                 const ReadEnv& env = read_environment,
                                                 const ReadFile& read_file = read_local_file);

@@ -36,13 +36,17 @@ users:
 
 const std::string kCluster = "server: 'https://api.example:6443', certificate-authority: ca.crt";
 
+Result<ClusterConfig> parse_one(const std::string& text, const std::string& context = "") {
+  return parse_kubeconfig({{kPath, text}}, context);
+}
+
 std::string failure(const std::string& text, const std::string& context = "") {
-  auto parsed = parse_kubeconfig(text, kPath, context);
+  auto parsed = parse_one(text, context);
   return parsed ? "no failure" : parsed.error().text();
 }
 
 TEST(Kubeconfig, ReadsTheCurrentContext) {
-  auto parsed = parse_kubeconfig(config(kCluster, "token: abc"), kPath);
+  auto parsed = parse_one(config(kCluster, "token: abc"));
   ASSERT_TRUE(parsed) << parsed.error().text();
   EXPECT_EQ(parsed->context, "one");
   EXPECT_EQ(parsed->ns, "databases");
@@ -54,7 +58,7 @@ TEST(Kubeconfig, ReadsTheCurrentContext) {
 }
 
 TEST(Kubeconfig, ReadsTheContextThatIsNamed) {
-  auto parsed = parse_kubeconfig(config(kCluster, ""), kPath, "two");
+  auto parsed = parse_one(config(kCluster, ""), "two");
   ASSERT_TRUE(parsed) << parsed.error().text();
   EXPECT_FALSE(parsed->endpoint.tls);
   EXPECT_EQ(parsed->endpoint.port, 8080);
@@ -63,9 +67,8 @@ TEST(Kubeconfig, ReadsTheContextThatIsNamed) {
 }
 
 TEST(Kubeconfig, FindsFilesBesideItself) {
-  auto parsed = parse_kubeconfig(
-      config(kCluster, "client-certificate: ../pki/me.crt, client-key: /abs/me.key, tokenFile: t"),
-      kPath);
+  auto parsed = parse_one(
+      config(kCluster, "client-certificate: ../pki/me.crt, client-key: /abs/me.key, tokenFile: t"));
   ASSERT_TRUE(parsed) << parsed.error().text();
   EXPECT_EQ(parsed->authority.file, "/home/a/.kube/ca.crt");
   EXPECT_EQ(parsed->certificate.file, "/home/a/pki/me.crt");
@@ -75,10 +78,9 @@ TEST(Kubeconfig, FindsFilesBesideItself) {
 
 TEST(Kubeconfig, PrefersDataToFilesAndTokenFilesToTokens) {
   auto parsed =
-      parse_kubeconfig(config(kCluster + ", certificate-authority-data: " + encode_base64("PEM") +
-                                  ", tls-server-name: kubernetes",
-                              "token: abc, tokenFile: /t"),
-                       kPath);
+      parse_one(config(kCluster + ", certificate-authority-data: " + encode_base64("PEM") +
+                           ", tls-server-name: kubernetes",
+                       "token: abc, tokenFile: /t"));
   ASSERT_TRUE(parsed) << parsed.error().text();
   EXPECT_EQ(parsed->authority.data.reveal(), "PEM");
   EXPECT_EQ(parsed->authority.file, "");
@@ -88,9 +90,9 @@ TEST(Kubeconfig, PrefersDataToFilesAndTokenFilesToTokens) {
 }
 
 TEST(Kubeconfig, RefusesWhatItCannotHonourByItsName) {
-  EXPECT_EQ(failure(config(kCluster, "exec: {command: aws}")),
-            "/home/a/.kube/config:16: users[0].user.exec: exec plugins are not supported; use a "
-            "token, a tokenFile or a client certificate");
+  EXPECT_EQ(failure(config(kCluster, "as: root")),
+            "/home/a/.kube/config:16: users[0].user.as: impersonation is not supported; use a "
+            "token, a tokenFile, a client certificate or an exec plugin");
   for (const char* user : {"auth-provider: {name: gcp}", "username: a", "password: b", "as: root",
                            "as-groups: [x]", "as-uid: '1'", "as-user-extra: {a: [b]}"})
     EXPECT_NE(failure(config(kCluster, user)).find("not supported"), std::string::npos) << user;
@@ -103,9 +105,6 @@ TEST(Kubeconfig, RefusesWhatItCannotHonourByItsName) {
 }
 
 TEST(Kubeconfig, SaysWhatIsMissing) {
-  EXPECT_EQ(failure(config("server: 'https://x'", "")),
-            "/home/a/.kube/config:11: clusters[0].cluster: certificate-authority-data or "
-            "certificate-authority is missing; the system's authorities are not trusted");
   EXPECT_EQ(failure(config("certificate-authority: x", "")),
             "/home/a/.kube/config:11: clusters[0].cluster: server is missing");
   EXPECT_EQ(failure(config(kCluster, ""), "three"),
@@ -204,10 +203,94 @@ TEST(FindConfig, PrefersWhatIsCloserToTheUser) {
   EXPECT_EQ(machine.find()->endpoint.port, 3);
   machine.files["/given"] = at(4);
   EXPECT_EQ(machine.find("/given")->endpoint.port, 4);
-  machine.env["KUBECONFIG"] = "/k:/given";
-  EXPECT_EQ(machine.find().error().text(),
-            "KUBECONFIG: a list of files is not supported; name one");
   EXPECT_EQ(machine.find("/absent").error().text(), "read kubeconfig: /absent: no such file");
+}
+
+// ---- several files
+
+TEST(KubeconfigList, TakesEachThingFromTheFirstFileThatHasIt) {
+  Machine machine;
+  machine.env["KUBECONFIG"] = "/absent:/a/config:/b/config";
+  machine.files["/a/config"] =
+      "contexts: [{name: c, context: {cluster: k, user: u}}]\n"
+      "clusters: [{name: other, cluster: {server: 'http://h:1'}}]\n";
+  machine.files["/b/config"] =
+      "current-context: c\n"
+      "contexts: [{name: c, context: {cluster: other}}]\n"
+      "clusters: [{name: k, cluster: {server: 'http://h:2'}}, {name: other, cluster: {server: "
+      "'http://h:3'}}]\n"
+      "users: [{name: u, user: {tokenFile: t}}]\n";
+  auto config = machine.find();
+  ASSERT_TRUE(config) << config.error().text();
+  EXPECT_EQ(config->context, "c") << "the first that has a current-context";
+  EXPECT_EQ(config->endpoint.port, 2) << "the context of /a, its cluster from /b";
+  EXPECT_EQ(config->token.file, "/b/t") << "relative to the file it stands in";
+}
+
+TEST(KubeconfigList, NamesAllFilesThatDoNotHaveIt) {
+  Machine machine;
+  machine.env["KUBECONFIG"] = "/a:/b";
+  EXPECT_EQ(machine.find().error().text(), "KUBECONFIG: read kubeconfig: /a: no such file");
+  machine.files["/a"] = "current-context: c\n";
+  machine.files["/b"] = "";
+  EXPECT_EQ(machine.find().error().text(), "/a:1: there is no entry named \"c\" in contexts");
+  machine.files["/b"] = "contexts: [{name: d, context: {cluster: k}}]\n";
+  EXPECT_EQ(machine.find().error().text(),
+            "/a:1, /b:1: contexts: there is no entry named \"c\" in contexts");
+  machine.files["/b"] = "a: [";
+  EXPECT_EQ(machine.find().error().text().substr(0, 2), "/b");
+}
+
+// ---- authorities of the system
+
+TEST(SystemRoots, AreTakenWhereNoneAreGiven) {
+  auto parsed = parse_one(config("server: 'https://x'", ""));
+  ASSERT_TRUE(parsed) << parsed.error().text();
+  EXPECT_FALSE(parsed->authority.given());
+  Machine machine;
+  EXPECT_NE(
+      read_system_roots(machine.read_env, machine.read_file).error().text().find("ca-certificates"),
+      std::string::npos);
+  machine.files["/etc/ssl/cert.pem"] = "last";
+  machine.files["/etc/pki/tls/certs/ca-bundle.crt"] = "earlier";
+  EXPECT_EQ(*read_system_roots(machine.read_env, machine.read_file), "earlier");
+  machine.env["SSL_CERT_FILE"] = "/mine";
+  EXPECT_EQ(read_system_roots(machine.read_env, machine.read_file).error().text(),
+            "/mine: no such file");
+}
+
+// ---- credential plugins
+
+const std::string kExec =
+    "exec: {apiVersion: client.authentication.k8s.io/v1, command: ../bin/login, args: [get, "
+    "token], "
+    "env: [{name: REGION, value: north}], provideClusterInfo: true, installHint: get it there}";
+
+TEST(KubeconfigExec, IsReadWithAllThatThePluginIsTold) {
+  auto parsed = parse_one(config(kCluster, kExec));
+  ASSERT_TRUE(parsed) << parsed.error().text();
+  const auto& plugin = parsed->plugin.value();
+  EXPECT_EQ(plugin.arguments, (std::vector<std::string>{"/home/a/bin/login", "get", "token"}));
+  EXPECT_EQ(plugin.environment[0], std::pair(std::string("REGION"), std::string("north")));
+  EXPECT_EQ(plugin.info,
+            R"({"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential",)"
+            R"("spec":{"interactive":false,"cluster":{"server":"https://api.example:6443"}}})");
+  EXPECT_EQ(plugin.place, "/home/a/.kube/config:16: users[0].user.exec");
+}
+
+TEST(KubeconfigExec, SaysWhatIsWrongWithIt) {
+  EXPECT_EQ(failure(config(kCluster, "exec: {command: aws}")),
+            "/home/a/.kube/config:16: users[0].user.exec: apiVersion must be "
+            "client.authentication.k8s.io/v1 or v1beta1");
+  const std::string api = "apiVersion: client.authentication.k8s.io/v1";
+  EXPECT_NE(failure(config(kCluster, "exec: {" + api + "}")).find("command is missing"),
+            std::string::npos);
+  EXPECT_NE(failure(config(kCluster, "exec: {" + api + ", command: a, interactiveMode: Always}"))
+                .find("users[0].user.exec.interactiveMode: plugins get no terminal"),
+            std::string::npos);
+  EXPECT_NE(failure(config(kCluster, "exec: {" + api + ", command: a, args: b}"))
+                .find("users[0].user.exec.args: expected a list"),
+            std::string::npos);
 }
 
 TEST(ReadLocalFile, NamesTheFileThatCannotBeRead) {

@@ -1,63 +1,16 @@
+#include "tests/integration/program_people.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include "json/document.h"
-#include "tests/support/our_kinds.h"
-#include "tests/support/process.h"
-#include "tests/support/wait.h"
 
-// The commands for people, as they are typed, against a real API server. No operator runs: what is
-// shown and written here is the commands' own.
 namespace quorate::test {
 namespace {
 
-using namespace std::chrono_literals;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-class People : public ::testing::Test {
- protected:
-  static void SetUpTestSuite() {
-    kube_ = new support::KubeCluster();
-    support::serve_our_kinds(*kube_);
-  }
-  static void TearDownTestSuite() {
-    delete kube_;
-    kube_ = nullptr;
-  }
-  void SetUp() override {
-    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-    ns_ = "t" + std::to_string(++count_);
-    ASSERT_TRUE(kube_->kubectl({"create", "namespace", ns_}).ok()) << test->name();
-  }
-
-  support::Output quorate(std::vector<std::string> words) {
-    support::Command command;
-    command.argv = {std::string(QUORATE_BINARY_DIR) + "/quorate"};
-    command.argv.insert(command.argv.end(), words.begin(), words.end());
-    command.argv.insert(command.argv.end(), {"-n", ns_});
-    command.env = {{"KUBECONFIG", kube_->admin_kubeconfig().string()}};
-    return support::run(command);
-  }
-  // Words that must work.
-  std::string done(std::vector<std::string> words) {
-    const auto output = quorate(std::move(words));
-    EXPECT_EQ(output.status.code, 0) << output.err;
-    return output.out;
-  }
-  std::string field(const std::string& path) {
-    return kube_->kubectl({"get", "etcd", "db", "-n", ns_, "-o", "jsonpath={" + path + "}"}).out;
-  }
-
-  static support::KubeCluster* kube_;
-  static int count_;
-  std::string ns_;
-};
-support::KubeCluster* People::kube_ = nullptr;
-int People::count_ = 0;
 
 TEST_F(People, DeclareAClusterAndChangeIt) {
   EXPECT_EQ(done({"create", "db", "--replicas", "3", "--size", "2Gi", "--version", "3.6.16"}),
@@ -144,30 +97,6 @@ TEST_F(People, SeeHowAClusterIs) {
   EXPECT_EQ(json::text_or(*document, "/metadata/name", ""), "db");
   EXPECT_THAT(done({"status", "db", "-o", "yaml"}), HasSubstr("kind: EtcdCluster"));
   EXPECT_THAT(done({"status", "-o", "yaml"}), HasSubstr("kind: List"));
-}
-
-// What bash offers after these words; the last one is being typed.
-TEST_F(People, HaveTheirWordsCompleted) {
-  done({"create", "db"});
-  const auto offered = [&](const std::string& typed) {
-    support::Command command;
-    command.argv = {"bash",
-                    "-c",
-                    "PATH=$1:$PATH; source <(quorate completion bash); COMP_WORDS=($2 \"$3\");"
-                    "COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _quorate; echo \"${COMPREPLY[@]}\"",
-                    "bash",
-                    QUORATE_BINARY_DIR,
-                    typed.substr(0, typed.rfind(' ')),
-                    typed.substr(typed.rfind(' ') + 1)};
-    command.env = {{"KUBECONFIG", kube_->admin_kubeconfig().string()},
-                   {"PATH", std::getenv("PATH")}};
-    return support::run(command).out;
-  };
-  EXPECT_EQ(offered("quorate st"), "status\n");
-  EXPECT_EQ(offered("quorate scale --rep"), "--replicas\n");
-  EXPECT_EQ(offered("quorate why -n " + ns_ + " d"), "db\n");
-  EXPECT_EQ(offered("quorate etcdctl -n " + ns_ + " d"), "db\n");
-  EXPECT_EQ(offered("quorate dashboard --all"), "--all-namespaces\n");
 }
 
 }  // namespace

@@ -80,12 +80,15 @@ Task<Result<void>> create(Session& session, const Options& options) {
   }
   kube::WriteOptions how;
   how.dry_run = options.dry_run;
-  CO_TRY(auto made, co_await session.client.create(kube::kEtcdClusters, key.ns, std::move(object),
-                                                   session.soon(), how));
+  auto made = co_await session.client.create(kube::kEtcdClusters, key.ns, std::move(object),
+                                             session.soon(), how);
+  if (!made)
+    co_return fail(
+        co_await cli::explain_refused_create(session.client, key, std::move(made).error()));
   tell(fmt::format("create {}{}", key.text(),
                    options.dry_run ? " (dry run: nothing was stored)" : ""));
   if (options.dry_run || !wait) co_return Result<void>();
-  CO_TRY(auto meta, made.meta());
+  CO_TRY(auto meta, made->meta());
   co_return co_await cli::wait_until_in_place(session.runtime, session.client, key, meta.generation,
                                               *wait, tell);
 }
@@ -128,8 +131,10 @@ Task<Result<void>> remove(Session& session, const Options& options) {
 
 // ---- The commands ----
 
-CLI::App& add_command(CLI::App& app, const char* name, const char* about, const Shared& options) {
+CLI::App& add_command(CLI::App& app, const char* name, const char* about, const char* examples,
+                      const Shared& options) {
   auto& command = *app.add_subcommand(name, about);
+  command.footer(examples);
   command.add_option("cluster", options->cluster, "Name of the EtcdCluster")->required();
   add_whereabouts(command, options->where);
   command.add_flag("--dry-run", options->dry_run, "Let the server check it, and change nothing");
@@ -141,8 +146,8 @@ CLI::App& add_command(CLI::App& app, const char* name, const char* about, const 
 }
 
 CLI::App& add_act(CLI::App& app, int& exit_code, const char* name, const char* about,
-                  const Shared& options, Plan plan) {
-  auto& command = add_command(app, name, about, options);
+                  const char* examples, const Shared& options, Plan plan) {
+  auto& command = add_command(app, name, about, examples, options);
   command.callback([options, name, plan, &exit_code] {
     exit_code = run_session(name, options->where,
                             [&](Session& session) { return act(session, *options, plan); });
@@ -152,8 +157,10 @@ CLI::App& add_act(CLI::App& app, int& exit_code, const char* name, const char* a
 
 void add_create(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<Options>();
-  auto& command = add_command(app, "create", "Declare a cluster", options);
-  command.footer("Example:\n  quorate create db --replicas 3 --size 8Gi --wait");
+  auto& command = add_command(app, "create", "Declare a cluster",
+                              "Examples:\n  quorate create db --replicas 3 --size 8Gi --wait\n"
+                              "  quorate create db --show            what to give to kubectl apply",
+                              options);
   command.add_option("--replicas", options->replicas, "How many members; 3 if not given");
   command.add_option("--version", options->version,
                      "etcd version, as in 3.6.16; the operator's default if not given");
@@ -168,7 +175,11 @@ void add_create(CLI::App& app, int& exit_code) {
 
 void add_delete(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<Options>();
-  auto& command = add_command(app, "delete", "Delete a cluster; asks once on a terminal", options);
+  auto& command = add_command(app, "delete", "Delete a cluster; asks once on a terminal",
+                              "Examples:\n  quorate delete db                   asks, and says "
+                              "what becomes of the volumes\n"
+                              "  quorate delete db --yes --wait      for scripts",
+                              options);
   command.add_flag("-y,--yes", options->yes, "Do not ask");
   command.callback([options, &exit_code] {
     exit_code = run_session("delete", options->where,
@@ -182,31 +193,41 @@ void add_acts(CLI::App& app, int& exit_code) {
   const auto fresh = [] { return std::make_shared<Options>(); };
   add_create(app, exit_code);
   auto options = fresh();
-  add_act(app, exit_code, "scale", "Give a cluster more or fewer members", options,
+  add_act(app, exit_code, "scale", "Give a cluster more or fewer members",
+          "Examples:\n  quorate scale db --replicas 5 --wait\n"
+          "  quorate scale db --replicas 5 --show     what does the same with kubectl",
+          options,
           [](const cli::ClusterFacts& facts, const Options& flags, WallTime) {
             return cli::scale(facts.cluster, *flags.replicas);
           })
       .add_option("--replicas", options->replicas, "How many members, 1 to 9")
       ->required();
-  add_act(app, exit_code, "pause", "Leave a cluster as it is until it is resumed", fresh(),
-          [](const cli::ClusterFacts& facts, const Options&, WallTime) {
+  add_act(app, exit_code, "pause", "Leave a cluster as it is until it is resumed",
+          "Example:\n  quorate pause db            members run on, nothing is changed or healed",
+          fresh(), [](const cli::ClusterFacts& facts, const Options&, WallTime) {
             return cli::pause(facts.cluster);
           });
-  add_act(app, exit_code, "resume", "End a pause", fresh(),
+  add_act(app, exit_code, "resume", "End a pause", "Example:\n  quorate resume db --wait", fresh(),
           [](const cli::ClusterFacts& facts, const Options&, WallTime) {
             return cli::resume(facts.cluster);
           });
-  add_act(app, exit_code, "hibernate", "Stop all members and keep their volumes", fresh(),
-          [](const cli::ClusterFacts& facts, const Options&, WallTime) {
+  add_act(app, exit_code, "hibernate", "Stop all members and keep their volumes",
+          "Example:\n  quorate hibernate db --wait\n  quorate wake db             goes on with the "
+          "same data",
+          fresh(), [](const cli::ClusterFacts& facts, const Options&, WallTime) {
             return cli::hibernate(facts.cluster);
           });
   options = fresh();
-  add_act(app, exit_code, "wake", "End a hibernation", options,
+  add_act(app, exit_code, "wake", "End a hibernation",
+          "Examples:\n  quorate wake db --wait      with as many members as before\n"
+          "  quorate wake db --replicas 3",
+          options,
           [](const cli::ClusterFacts& facts, const Options& flags, WallTime) {
-            return cli::wake(facts.cluster, flags.replicas, facts.records.size());
+            return cli::wake(facts, flags.replicas);
           })
       .add_option("--replicas", options->replicas, "How many members; as before if not given");
-  add_act(app, exit_code, "restart", "Restart the members, one after the other", fresh(),
+  add_act(app, exit_code, "restart", "Restart the members, one after the other",
+          "Example:\n  quorate restart db --wait   followers first, the leader last", fresh(),
           [](const cli::ClusterFacts& facts, const Options&, WallTime now) {
             return cli::restart(facts.cluster, now);
           });

@@ -62,6 +62,13 @@ $CASES
 complete -F _quorate quorate
 )sh";
 
+// zsh understands what was written for bash once it is told to, which needs its own completion.
+constexpr const char* kZsh = R"sh(# For zsh: source <(quorate completion zsh)
+autoload -Uz compinit bashcompinit
+(( $+functions[compdef] )) || compinit
+bashcompinit
+)sh";
+
 void replace(std::string& text, std::string_view what, const std::string& with) {
   text.replace(text.find(what), what.size(), with);
 }
@@ -85,8 +92,8 @@ void add_completion(CLI::App& app, int& exit_code) {
   auto shell = std::make_shared<std::string>();
   auto* command = app.add_subcommand("completion", "Print what completes commands in a shell");
   command->footer(
-      "bash:  source <(quorate completion bash)\n"
-      "zsh:   source <(quorate completion zsh)");
+      "Examples:\n  source <(quorate completion bash)    in ~/.bashrc\n"
+      "  source <(quorate completion zsh)     in ~/.zshrc");
   command->add_option("shell", *shell, "bash or zsh")
       ->required()
       ->check(CLI::IsMember({"bash", "zsh"}));
@@ -94,8 +101,7 @@ void add_completion(CLI::App& app, int& exit_code) {
     std::vector<Words> all;
     add_words(app, "", all);
     const auto script = bash(all);
-    // zsh understands what was written for bash once it is told to.
-    if (*shell == "zsh") std::fputs("autoload -U +X bashcompinit && bashcompinit\n", stdout);
+    if (*shell == "zsh") std::fputs(kZsh, stdout);
     std::fputs(script.c_str(), stdout);
     exit_code = kOk;
   });

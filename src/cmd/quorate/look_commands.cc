@@ -145,6 +145,10 @@ void add_why(CLI::App& app, int& exit_code) {
   CLI::App* command = nullptr;
   add_look(app, exit_code, "why", "Say in words what a cluster waits for, and what you could do",
            look_at_why, options, command);
+  command->footer(
+      "Examples:\n  quorate why db             what each rule does or waits for, and what you can "
+      "do\n"
+      "  quorate why db -w          goes on looking");
   command->add_option("cluster", options->cluster, "Name of an EtcdCluster")->required();
 }
 

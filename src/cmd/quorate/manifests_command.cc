@@ -70,7 +70,9 @@ void add_manifests(CLI::App& app, int& exit_code) {
 }
 
 void add_version(CLI::App& app, int& exit_code) {
-  app.add_subcommand("version", "Print the version")->callback([&exit_code] {
+  auto* command = app.add_subcommand("version", "Print the version");
+  command->footer("Example:\n  quorate version");
+  command->callback([&exit_code] {
     std::printf("quorate %s\n", kVersion);
     exit_code = kOk;
   });

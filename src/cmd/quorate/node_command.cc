@@ -31,7 +31,7 @@ void add_node(CLI::App& app, int& exit_code) {
   auto* command =
       app.add_subcommand("node", "Play nodes that run Pods as local processes, inside of a fabric");
   command->footer(
-      "Run it inside of a fabric, beside an API server:\n"
+      "Example, inside of a fabric and beside an API server:\n"
       "  quorate fabric --dir /tmp/f -- quorate node --kubeconfig admin.kubeconfig --dir "
       "/tmp/nodes --count 3 \\\n"
       "      --image gcr.io/etcd-development/etcd=/opt/etcd");

@@ -103,6 +103,7 @@ void add_operator(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand(
       "operator", "Run the Kubernetes operator: watches EtcdClusters and acts on them");
   command->footer(
+      "Example:\n  quorate operator --kubeconfig ~/.kube/config --namespace team\n"
       "Every flag can also be given by the environment variable beside it.\n"
       "SIGTERM and SIGINT end it in the clean way: it ends its work and releases the lease, so "
       "that "

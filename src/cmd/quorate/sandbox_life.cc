@@ -93,13 +93,18 @@ void add_sandbox_life(CLI::App& sandbox, int& exit_code) {
   auto place = std::make_shared<SandboxPlace>();
   auto yes = std::make_shared<bool>(false);
   auto* stopping = sandbox.add_subcommand("stop", "End it, members in peace; everything is kept");
+  stopping->footer("Example:\n  quorate sandbox stop");
   add_place(*stopping, *place);
   stopping->callback([place, &exit_code] { exit_code = finish_sandbox("stop", stop(*place)); });
   auto* showing = sandbox.add_subcommand("status", "Whether it runs, where, and how its nodes are");
+  showing->footer("Example:\n  quorate sandbox status");
   add_place(*showing, *place);
   showing->callback(
       [place, &exit_code] { exit_code = finish_sandbox("status", show_status(*place)); });
   auto* resetting = sandbox.add_subcommand("reset", "Remove what it has kept, all data included");
+  resetting->footer(
+      "Examples:\n  quorate sandbox reset          asks, since the data of all clusters goes\n"
+      "  quorate sandbox reset --yes    for scripts");
   add_place(*resetting, *place);
   resetting->add_flag("--yes", *yes, "Do not ask");
   resetting->callback(

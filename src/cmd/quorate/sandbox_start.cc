@@ -122,6 +122,9 @@ Result<void> start(const Options& options) {
 void add_sandbox_start(CLI::App& sandbox, int& exit_code) {
   auto options = std::make_shared<Options>();
   auto* command = sandbox.add_subcommand("start", "Start it; what was there goes on");
+  command->footer(
+      "Examples:\n  quorate sandbox start --etcd /opt/etcd-3.6.16\n"
+      "  quorate sandbox start --nodes 5 --port 6443");
   add_place(*command, options->place);
   command->add_option("--nodes", options->nodes, "How many nodes; as before, at first three")
       ->check(CLI::Range(1, 100));

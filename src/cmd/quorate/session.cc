@@ -5,22 +5,41 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "cli/next_step.h"
 #include "cmd/quorate/commands.h"
 #include "kube/kubeconfig.h"
 
 namespace quorate::cmd {
 namespace {
 
-Task<Result<void>> serve(rt::Loop& loop, const Whereabouts& where, const Work& work) {
-  CO_TRY(auto config, kube::find_config(where.kubeconfig, where.context));
+constexpr Duration kSigningIn = std::chrono::minutes(5);  // in a browser, perhaps
+
+// What is wrong before there is a session is never that a cluster is not there.
+Error in_vain(Error error) { return std::move(error).as(Code::kUnavailable); }
+
+// `next_step` is set where there is more to say than the error says.
+Task<Result<void>> serve(rt::Loop& loop, const Whereabouts& where, const Work& work,
+                         std::string& next_step) {
+  auto config = kube::find_config(where.kubeconfig, where.context);
+  if (!config) {
+    next_step = cli::next_step_without_config();
+    co_return fail(in_vain(std::move(config).error()));
+  }
+  cli::Contact contact{(config->endpoint.tls ? "https://" : "http://") + config->endpoint.text(),
+                       config->context};
   kube::HttpApiOptions options;
   options.user_agent = std::string("quorate/") + kVersion;
-  const auto ns = where.ns.empty() ? config.ns : where.ns;
-  CO_TRY(auto api, kube::HttpApi::make(loop.runtime(), std::move(config), options));
-  kube::Client client(loop.runtime(), *api, {.field_manager = "quorate-cli"});
-  Session session{loop.runtime(), client, ns, loop, *api};
+  const auto ns = where.ns.empty() ? config->ns : where.ns;
+  auto api = kube::HttpApi::make(loop.runtime(), std::move(*config), options);
+  if (!api) co_return fail(in_vain(std::move(api).error()));
+  auto signed_in = co_await (*api)->sign_in(loop.runtime().in(kSigningIn));
+  if (!signed_in) co_return fail(std::move(signed_in).error());
+  kube::Client client(loop.runtime(), **api, {.field_manager = "quorate-cli"});
+  Session session{loop.runtime(), client, ns, loop, **api};
   auto done = co_await work(session);
-  co_await api->close();
+  contact.answered = (*api)->counters().bytes_received > 0;
+  co_await (*api)->close();
+  if (!done) next_step = cli::next_step(done.error(), contact);
   co_return done;
 }
 
@@ -43,10 +62,12 @@ void add_whereabouts(CLI::App& command, Whereabouts& flags) {
 
 int run_session(const std::string& name, const Whereabouts& where, const Work& work) {
   rt::Loop loop;
-  auto ended = loop.run(serve(loop, where, work));
+  std::string next_step;
+  auto ended = loop.run(serve(loop, where, work, next_step));
   if (ended) return kOk;
   std::fflush(stdout);
   std::fprintf(stderr, "quorate %s: %s\n", name.c_str(), ended.error().text().c_str());
+  if (!next_step.empty()) std::fprintf(stderr, "  you can: %s\n", next_step.c_str());
   return exit_code_of(ended.error());
 }
 
