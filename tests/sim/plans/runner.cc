@@ -115,6 +115,7 @@ class Run {
     if (is_over()) return;
     world_.fate().calm_down();
     const auto calm_since = world_.elapsed();
+    calm_since_ = calm_since;
     say("calm", "nothing goes wrong from here on");
     auto ending = make_ending();
     ending.settled =
@@ -205,8 +206,22 @@ class Run {
 
   // ---- The end ----
 
+  // A node that was away is back, and the operator has not looked since: what is left there of a
+  // removed member goes in a moment. One that never returns holds nobody up.
+  bool is_about_to_tidy(const std::string& name) {
+    const auto object = world_.cluster(name);
+    if (!object || world_.elapsed() - calm_since_ > 60s) return false;
+    const auto waiting = json::array_at(*object, "/status/waiting");
+    return waiting && std::any_of((*waiting)->begin(), (*waiting)->end(), [](const auto& entry) {
+             return json::text_or(entry, "/reason", "") == "NodeAway";
+           });
+  }
+
   bool settles() {
     const auto& scenario = *trial_.scenario;
+    if (std::any_of(scenario.clusters.begin(), scenario.clusters.end(),
+                    [this](const auto& name) { return is_about_to_tidy(name); }))
+      return false;
     return std::all_of(scenario.clusters.begin(), scenario.clusters.end(),
                        [this](const auto& name) { return is_as_wanted(name); }) &&
            std::all_of(scenario.gone.begin(), scenario.gone.end(),
@@ -305,6 +320,7 @@ class Run {
   }
 
   const Trial& trial_;
+  Duration calm_since_{};
   World world_;
   std::optional<Checker> checker_;
   std::optional<Story> story_;
