@@ -278,7 +278,7 @@ class MemberEnsurer {
       const bool lost = is_beyond_return(now_, *member) || member == leaver || now_.hibernates();
       const bool fit = now_.verified(*member) && now_.votes(*member) &&
                        known_identity(now_, *member, nullptr).started && !lost && !leaving &&
-                       !member->pod->deleting;
+                       !member->pod->deleting && !now_.lacks_entries(*member);
       if (member->pod->serving ? !lost : !fit) continue;
       if (auto* update = fit ? find_update(*member->pod) : nullptr)
         update->serves = true;

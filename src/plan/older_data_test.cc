@@ -46,11 +46,14 @@ TEST(OlderData, DoesNotSayWhoIsAMember) {
 }
 
 TEST(OlderData, IsKeptFromClients) {
-  const auto world = rolled_back(40);
+  auto world = rolled_back(40);
   const auto labels = steps_of<SetServing>(world.decide());
   ASSERT_THAT(labels, Not(IsEmpty()));
   EXPECT_EQ(labels[0].pod, "c-0");
   EXPECT_FALSE(labels[0].serving);
+  world.pod("c-0")->serving = false;
+  EXPECT_THAT(steps_of<SetServing>(world.decide()), IsEmpty()) << "and it stays so";
+  for (const auto& update : steps_of<UpdatePodState>(world.decide())) EXPECT_FALSE(update.serves);
 }
 
 // The others were removed one after the other, as everybody else may do by hand.
