@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "apiserver/storage.h"
 #include "json/document.h"
 #include "rt/virtual_loop.h"
 #include "sandbox/furnish.h"

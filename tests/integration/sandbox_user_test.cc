@@ -58,7 +58,7 @@ class SandboxUserTest : public SandboxTest {
   void give_programs() {
     fs::create_directories(folder_.path() / "bin");
     fs::create_directories(home());
-    for (const fs::path program :
+    for (const auto& program :
          {fs::path(kQuorate), fs::path(kQuorate).parent_path() / "quorate-launch",
           fs::path(etcd_folder()) / "etcd", fs::path(etcd_folder()) / "etcdctl",
           fs::path(kubectl_program())})
