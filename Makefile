@@ -58,6 +58,11 @@ bench-kube: bootstrap-kube parts-kube release ## Quorate on a real Kubernetes be
 	@scripts/bench-kube $(ARGS)
 test-sandbox: bootstrap parts-sandbox release ## the same end-to-end tests in a sandbox, those that need no real kubelet; ARGS="-k scale"
 	@scripts/test-sandbox $(ARGS)
+.PHONY: kills
+KILLS ?= 100
+kills: bootstrap parts-sandbox ## kill -9 a sandbox KILLS times (default 100) at random moments; nothing acknowledged is lost, no process stays
+	@cmake --preset asan --log-level=WARNING && cmake --build --preset asan -j$(JOBS) --target it_sandbox
+	@QUORATE_KILLS=$(KILLS) build/asan/it_sandbox --gtest_filter='SandboxKillTest.*'
 .PHONY: bootstrap-kube parts-kube parts-sandbox
 parts-sandbox: bootstrap
 	@tests/parts/build etcd-3.6.16 etcd-3.5.35 kubectl helm

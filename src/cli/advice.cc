@@ -88,7 +88,7 @@ constexpr auto kAdvice = std::to_array<Advice>({
      "the member goes then"},
     {"NodeGone",
      "bring the node back before the time is up, and the member goes on with its data; or wait, "
-     "and it is replaced"},
+     "and it is replaced, if the others are a quorum without it"},
     {"NotFormed",
      "if it takes long: members do not find each other. Look at DNS and at network policies for "
      "port 2380; kubectl logs -n {n} POD -c etcd"},

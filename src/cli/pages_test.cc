@@ -12,6 +12,7 @@
 namespace quorate::cli {
 
 using namespace std::chrono_literals;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -186,6 +187,12 @@ TEST(WhyPage, SaysThatNothingIsToBeDone) {
             "n/c  Ready\n\nEvery rule is content: there is nothing to do.\n");
 }
 
+TEST(WhyPage, SaysHowAClusterWakes) {
+  EXPECT_THAT(render_why(make_cluster("{}", R"({"target": {"replicas": 0}})"), plain()),
+              AllOf(HasSubstr("It hibernates: no member is wanted to run"),
+                    HasSubstr("\n  you can: quorate wake -n n c\n")));
+}
+
 TEST(WhyPage, ExplainsEachVerdictAndWhatAPersonCanDo) {
   const auto page = render_why(make_cluster("{}", R"({"observedGeneration": 2, "phase": "Paused",
       "waiting": [{"rule": "pause", "verdict": "waiting", "reason": "Paused", "message": "spec.paused is set",
@@ -201,6 +208,17 @@ TEST(WhyPage, ExplainsEachVerdictAndWhatAPersonCanDo) {
       HasSubstr("pause waits: Paused\n  spec.paused is set\n  since 2026-05-01T11:58:00Z (2m ago), "
                 "until 2026-05-01T11:59:00Z (1m ago: it is overdue)\n"
                 "  you can: quorate resume -n n c\n"));
+}
+
+TEST(CutLine, CountsLettersAndNeitherBytesNorMarks) {
+  EXPECT_EQ(cut_line("déjà vu", 7), "déjà vu");
+  EXPECT_EQ(cut_line("déjà vu", 6), "déjà …");
+  EXPECT_EQ(cut_line("déjà vu", 1), "…");
+  EXPECT_EQ(cut_line("", 1), "");
+  const auto red = Paint(true)(Mark::kBad, "frozen");
+  EXPECT_EQ(cut_line("a " + red, 8), "a " + red);
+  EXPECT_EQ(cut_line("a " + red + " b", 6), "a \x1b[31mfro…\x1b[0m");
+  EXPECT_EQ(cut_line("a " + red + " b", 8), "a \x1b[31mfroze…\x1b[0m");
 }
 
 TEST(FleetPage, HasALineForEachCluster) {

@@ -41,6 +41,32 @@ std::string Paint::operator()(Mark mark, std::string_view text) const {
   return sequence(mark) + std::string(text) + "\x1b[0m";
 }
 
+std::string cut_line(std::string_view line, std::size_t columns) {
+  std::string out;
+  std::size_t room = columns;
+  std::size_t fits = 0;  // of `out`, when one letter less has room
+  bool marked = false;
+  for (std::size_t at = 0; at < line.size();) {
+    if (line[at] == '\x1b') {
+      const auto end = std::min(line.find('m', at), line.size() - 1);
+      out += line.substr(at, end + 1 - at);
+      at = end + 1;
+      marked = true;
+      continue;
+    }
+    std::size_t letter = 1;
+    while (at + letter < line.size() && width(line.substr(at + letter, 1)) == 0) ++letter;
+    if (room == 0) {
+      out.resize(fits);
+      return out + "…" + (marked ? "\x1b[0m" : "");
+    }
+    if (--room == 0) fits = out.size();
+    out += line.substr(at, letter);
+    at += letter;
+  }
+  return out;
+}
+
 void Table::add(std::vector<Cell> row) {
   CHECK(row.size() == head_.size(), "{} cells in a table of {} columns", row.size(), head_.size());
   for (auto& cell : row)

@@ -17,6 +17,9 @@ class Paint {
   bool colours_;
 };
 
+// As much of a line as fits; one that is cut ends with "…". Marks take no room, and end with it.
+[[nodiscard]] std::string cut_line(std::string_view line, std::size_t columns);
+
 // Text in columns, three spaces apart, without borders: what people and `awk` can both read. The
 // last column is never padded.
 class Table {

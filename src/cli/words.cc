@@ -112,6 +112,14 @@ Remark describe_intent(const api::IntentStatus& intent) {
           "If its answer was lost, the outcome is looked up before anything else is done."};
 }
 
+Remark describe_content(const api::ClusterStatus& status, const ObjectKey& key) {
+  if (status.target && status.target->replicas == 0)
+    return {"It hibernates: no member is wanted to run; volumes and identity are kept.",
+            {},
+            fmt::format("you can: quorate wake -n {} {}", key.ns, key.name)};
+  return {"Every rule is content: there is nothing to do.", {}, ""};
+}
+
 }  // namespace
 
 Health health_of(const op::ClusterView& cluster) {
@@ -181,8 +189,7 @@ Why describe_why(const op::ClusterView& cluster) {
     out.verdicts.push_back({entry.verdict == "blocked" ? Mark::kBad : Mark::kBold, entry.rule,
                             verb_of(entry.verdict), entry.reason, entry.message, entry.since,
                             entry.deadline, fill_in(advice_for(entry.reason), cluster.meta.key)});
-  if (status.waiting.empty())
-    out.remarks.push_back({"Every rule is content: there is nothing to do.", {}, ""});
+  if (status.waiting.empty()) out.remarks.push_back(describe_content(status, cluster.meta.key));
   return out;
 }
 

@@ -42,8 +42,14 @@ Task<Result<PodTokens::Token>> PodTokens::request(PodView pod, FileSource source
   ask.body = json::render(json::Object{{"apiVersion", "authentication.k8s.io/v1"},
                                        {"kind", "TokenRequest"},
                                        {"spec", std::move(spec)}});
-  CO_TRY(auto answer, co_await client_.raw(std::move(ask), deadline));
-  CO_TRY(auto document, json::parse(answer.body));
+  auto answer = co_await client_.raw(std::move(ask), deadline);
+  if (!answer && answer.error() == Code::kNotFound)
+    co_return fail(
+        answer.error().in("no token for the service account; a Pod that needs none says "
+                          "automountServiceAccountToken: "
+                          "false"));
+  if (!answer) co_return fail(std::move(answer).error());
+  CO_TRY(auto document, json::parse(answer->body));
   CO_TRY(auto text, json::text_at(document, "/status/token"));
   auto lifetime = source.expiration * 4 / 5;
   co_return Token{std::string(text), runtime_.clock->now() + lifetime};

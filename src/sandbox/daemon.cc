@@ -1,6 +1,7 @@
 #include "sandbox/daemon.h"
 
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,16 +10,29 @@
 #include <memory>
 
 #include "base/strings.h"
-#include "rt/exec.h"
+#include "rt/fd.h"
 
 namespace quorate::sandbox {
 namespace {
 
 constexpr std::string_view kReady = "ready";
 
+struct Channel {
+  rt::Fd starter;
+  rt::Fd daemon;
+};
+
+// A socket, since writing to one whose reader has gone can be told not to raise a signal.
+Result<Channel> make_channel() {
+  int pair[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+    return fail(errno_error("socketpair", errno));
+  return Channel{rt::Fd(pair[0]), rt::Fd(pair[1])};
+}
+
 void tell(const rt::Fd& report, std::string_view text) {
   while (!text.empty()) {
-    const auto put = ::write(report.get(), text.data(), text.size());
+    const auto put = ::send(report.get(), text.data(), text.size(), MSG_NOSIGNAL);
     if (put < 0 && errno != EINTR) return;  // whoever started us has gone
     text.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(put, 0)));
   }
@@ -68,16 +82,16 @@ bool leave_terminal(const std::string& log) {
 
 Result<void> run_in_background(
     const std::string& log, const std::function<Result<void>(std::function<void()> ready)>& work) {
-  TRY(auto pipe, rt::make_pipe());
+  TRY(auto channel, make_channel());
   std::fflush(nullptr);
   const int pid = ::fork();
   if (pid < 0) return fail(errno_error("fork", errno));
   if (pid == 0) {
-    pipe.read.reset();
-    live_on(std::move(pipe.write), log, work);
+    channel.starter.reset();
+    live_on(std::move(channel.daemon), log, work);
   }
-  pipe.write.reset();
-  const auto said = read_to_end(pipe.read);
+  channel.daemon.reset();
+  const auto said = read_to_end(channel.starter);
   if (said == kReady) return {};
   const auto parts = cut(said, " ");
   const auto code = parts ? parse_integer(parts->before) : std::nullopt;

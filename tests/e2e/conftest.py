@@ -16,14 +16,20 @@ from e2elib.waiting import Stopwatch, eventually
 def pytest_addoption(parser):
     parser.addoption("--target", choices=["kube", "sandbox"], default="kube", help="where to run: a real Kubernetes (tests/rig), or the sandbox")
     parser.addoption("--quorate", default=os.environ.get("QUORATE_PROGRAM", str(root / "build/release/quorate")), help="the program that prints the manifests")
+    parser.addoption("--shard", default="1/1", help="I/N: every Nth test from the Ith on; others run the rest beside it, in places of their own")
 
 
+@pytest.hookimpl(trylast=True)  # of what -m and -k have left
 def pytest_collection_modifyitems(config, items):
     if config.getoption("--target") == "sandbox":
         for item in items:
             if mark := item.get_closest_marker("kube_only"):
                 item.add_marker(pytest.mark.skip(reason=mark.kwargs.get("reason", "only a real Kubernetes can show it")))
     items.sort(key=lambda item: bool(item.get_closest_marker("last")))  # otherwise as they stand
+    which, of = map(int, config.getoption("--shard").split("/"))
+    if of > 1:
+        config.hook.pytest_deselected(items=[item for number, item in enumerate(items) if number % of != which - 1])
+        items[:] = items[which - 1::of]
 
 
 def pytest_terminal_summary(terminalreporter):

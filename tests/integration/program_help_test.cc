@@ -77,6 +77,24 @@ TEST(Help, CorrectsATypo) {
   EXPECT_THAT(output.err, HasSubstr("did you mean --replicas?"));
 }
 
+TEST(Help, NamesTheCommandThatWasProbablyMeant) {
+  const auto near = quorate({"sandbox", "node", "mned", "node-1"});
+  EXPECT_EQ(near.status.code, 2);
+  EXPECT_EQ(near.err, "mned: there is no such command; did you mean mend?\n");
+  const auto far = quorate({"xyzzy"});
+  EXPECT_EQ(far.status.code, 2);
+  EXPECT_THAT(far.err, HasSubstr("xyzzy: there is no such command; there is status, why, create,"));
+}
+
+TEST(Help, IsShownWhereACommandIsMissing) {
+  const auto bare = quorate({});
+  EXPECT_EQ(bare.status.code, 2);
+  EXPECT_EQ(bare.err, help({}));
+  const auto group = quorate({"sandbox", "node"});
+  EXPECT_EQ(group.status.code, 2);
+  EXPECT_EQ(group.err, help({"sandbox", "node"}));
+}
+
 TEST(Version, IsPrinted) {
   const auto output = quorate({"version"});
   EXPECT_EQ(output.status.code, 0);

@@ -67,6 +67,9 @@ TEST_F(People, AreToldWhatIsWrongAndWhatToDo) {
   output = quorate({"scale", "db", "--replicas", "0"});
   EXPECT_EQ(output.status.code, 2);
   EXPECT_THAT(output.err, HasSubstr("quorate hibernate"));
+  output = quorate({"create", "none", "--replicas", "0"});
+  EXPECT_EQ(output.status.code, 2);
+  EXPECT_THAT(output.err, HasSubstr("not in range 1 to 9"));
   output = quorate({"create", "Db"});
   EXPECT_NE(output.status.code, 0);
   EXPECT_THAT(output.err, HasSubstr("Db"));
@@ -95,6 +98,7 @@ TEST_F(People, SeeHowAClusterIs) {
   const auto document = json::parse(done({"status", "db", "-o", "json"}));
   ASSERT_TRUE(document);
   EXPECT_EQ(json::text_or(*document, "/metadata/name", ""), "db");
+  EXPECT_EQ(json::find(*document, "/metadata/managedFields"), nullptr) << "as with kubectl";
   EXPECT_THAT(done({"status", "db", "-o", "yaml"}), HasSubstr("kind: EtcdCluster"));
   EXPECT_THAT(done({"status", "-o", "yaml"}), HasSubstr("kind: List"));
 }

@@ -23,6 +23,8 @@ TEST_F(People, SeeColoursOnATerminalUnlessTheyDoNotWantThem) {
               AllOf(HasSubstr(ns_ + "/db"), Not(HasSubstr(kColour))));
   EXPECT_THAT(quorate_at_terminal("status db", "", {{"NO_COLOR", ""}}).out, HasSubstr(kColour))
       << "set to nothing is not set";
+  EXPECT_THAT(quorate_at_terminal("status db", "", {{"TERM", "dumb"}}).out,
+              Not(HasSubstr(kColour)));
   EXPECT_THAT(done({"status", "db"}), Not(HasSubstr(kColour))) << "a pipe is no terminal";
 }
 

@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include <csignal>
-
 #include "base/strings.h"
 #include "sandbox/folder.h"
 #include "tests/integration/sandbox_rig.h"
@@ -16,13 +14,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-class SandboxCommandsTest : public SandboxTest {
- protected:
-  void TearDown() override {
-    if (const auto left = sandbox::Folder(dir()).holder()) left->signal(SIGKILL);
-    SandboxTest::TearDown();
-  }
-};
+class SandboxCommandsTest : public SandboxTest {};
 
 TEST_F(SandboxCommandsTest, RunsInTheBackgroundUntilItIsStopped) {
   const auto started = sandbox({"start", "--etcd", etcd_folder()});

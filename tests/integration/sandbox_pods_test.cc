@@ -82,6 +82,17 @@ TEST_F(SandboxPodsTest, SaysWhyACommandCannotRun) {
   EXPECT_THAT(exec({"true"}).err, HasSubstr("node " + node + " does not answer"));
 }
 
+// There are no tokens of service accounts here, and whoever runs a Pod of their own does not know.
+TEST_F(SandboxPodsTest, SaysWhyAPodOfSomebodysOwnDoesNotStart) {
+  ASSERT_TRUE(kubectl({"run", "mine", "--image", "gcr.io/etcd-development/etcd"}).ok());
+  support::eventually(20s, "its event says what to do", [&] {
+    const auto events = kubectl({"events", "--for", "pod/mine"});
+    return support::Look(
+        events.out.find("automountServiceAccountToken: false") != std::string::npos,
+        events.out + events.err);
+  });
+}
+
 TEST_F(SandboxPodsTest, ShowsWhatContainersSay) {
   const auto all = kubectl({"logs", "db-0", "-c", "etcd"});
   EXPECT_EQ(all.status.code, 0) << all.err;

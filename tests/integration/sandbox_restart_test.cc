@@ -1,7 +1,3 @@
-#include <cstdlib>
-#include <random>
-#include <set>
-
 #include "base/strings.h"
 #include "tests/integration/sandbox_rig.h"
 
@@ -111,64 +107,6 @@ TEST_F(SandboxRestartTest, LeavesNodesAsSomebodyLeftThem) {
   EXPECT_EQ(identities(), before) << "nobody was replaced";
   kill();
   start();  // waits for three nodes: what was undone stays undone
-}
-
-// Makes one ConfigMap after the other and says the name of each that was acknowledged: $1 is
-// kubectl, $2 goes into the names.
-constexpr const char* kWriter = R"sh(
-i=0
-while true; do
-  i=$((i+1))
-  echo "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"r$2-$i\"}}" |
-    "$1" create --raw /api/v1/namespaces/default/configmaps -f - >/dev/null 2>&1 && echo "configmap/r$2-$i"
-done
-)sh";
-
-// Killed at any moment, with a cluster that forms and somebody who writes all the time. As often as
-// QUORATE_KILLS says.
-TEST_F(SandboxRestartTest, KeepsWhatItAcknowledgedWheneverItIsKilled) {
-  const char* wanted = std::getenv("QUORATE_KILLS");
-  const auto rounds = wanted ? parse_integer(wanted).value_or(0) : 5;
-  ASSERT_GT(rounds, 0);
-  const auto seed = std::random_device()();
-  SCOPED_TRACE("seed " + std::to_string(seed));
-  std::mt19937 chance(seed);
-  std::set<std::string> acknowledged;
-  std::set<std::string> lost;
-  start();
-  quorate({"create", "db"});  // forms, as far as it is let
-  for (int round = 0; round < rounds; ++round) {
-    const auto log = folder_.path() / ("writer-" + std::to_string(round));
-    auto writer = support::Process::start(
-        {.argv = {"/bin/sh", "-c", kWriter, "writer",
-                  (support::part("kubectl-1.34.4") / "kubectl").string(), std::to_string(round)},
-         .env = {{"KUBECONFIG", kubeconfig().string()}, {"HOME", folder_.path().string()}},
-         .log = log});
-    writer.wait(std::chrono::milliseconds(chance() % 3000));
-    kill({writer.pid()});
-    writer.kill();
-    const auto said = support::read_file(log);
-    for (const auto line : split(said, '\n'))
-      if (line.starts_with("configmap/")) acknowledged.emplace(line);
-    start();
-    const auto answer = kubectl({"get", "configmaps", "-o", "name"});
-    ASSERT_TRUE(answer.ok()) << "after kill " << round + 1 << ": " << answer.err;
-    const auto& list = answer.out;
-    std::set<std::string> there;
-    for (const auto line : split(list, '\n')) there.emplace(line);
-    for (const auto& name : acknowledged)
-      if (!there.contains(name)) lost.insert(name);
-    ASSERT_THAT(lost, ::testing::IsEmpty()) << "after kill " << round + 1;
-  }
-  EXPECT_GT(acknowledged.size(), 0u);
-  // No process is left, or kill() would have failed.
-  std::printf("killed %lld times: %zu acknowledged, %zu lost, 0 processes left\n",
-              static_cast<long long>(rounds), acknowledged.size(), lost.size());
-  support::eventually(120s, "the cluster is there after all", [&] {
-    const auto page = run({kQuorate, "status", "db"});
-    return support::Look(page.out.find("3/3 ready") != std::string::npos, page.out + page.err);
-  });
-  EXPECT_EQ(etcdctl("put after kept"), "OK\n");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "base/strings.h"
 #include "node/process_id.h"
+#include "sandbox/folder.h"
 
 namespace quorate::test {
 namespace {
@@ -92,6 +93,7 @@ void SandboxTest::SetUp() {
 
 void SandboxTest::TearDown() {
   if (sandbox_.running()) sandbox_.stop();
+  if (const auto left = sandbox::Folder(dir()).holder()) left->signal(SIGKILL);
 }
 
 void SandboxTest::launch_sandbox() {
@@ -115,11 +117,15 @@ void SandboxTest::await_nodes() {
 
 void SandboxTest::kill(support::ServerProcess& sandbox, const fs::path& folder,
                        const std::set<pid_t>& but) {
-  std::vector<node::ProcessId> below;
-  for (const auto pid : descendants_of(sandbox.pid()))
-    if (const auto id = node::ProcessId::of(pid)) below.push_back(*id);
-  ::kill(sandbox.pid(), SIGKILL);
+  kill(sandbox.pid(), folder, but);
   sandbox.wait_for_exit(10s);
+}
+
+void SandboxTest::kill(pid_t sandbox, const fs::path& folder, const std::set<pid_t>& but) {
+  std::vector<node::ProcessId> below;
+  for (const auto pid : descendants_of(sandbox))
+    if (const auto id = node::ProcessId::of(pid)) below.push_back(*id);
+  ::kill(sandbox, SIGKILL);
   support::eventually(10s, "no process is left", [&] {
     auto left = processes_at(folder, but);
     for (const auto& process : below)

@@ -36,6 +36,7 @@ class SandboxTest : public ::testing::Test {
   void kill(const std::set<pid_t>& but = {}) { kill(sandbox_, dir(), but); }
   static void kill(support::ServerProcess& sandbox, const std::filesystem::path& folder,
                    const std::set<pid_t>& but = {});
+  static void kill(pid_t sandbox, const std::filesystem::path& folder, const std::set<pid_t>& but);
   void await_nodes();
 
   [[nodiscard]] std::string dir() const { return (folder_.path() / "sandbox").string(); }

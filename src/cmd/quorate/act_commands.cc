@@ -5,6 +5,7 @@
 #include <iostream>
 #include <optional>
 
+#include "api/names.h"
 #include "cli/facts.h"
 #include "cli/perform.h"
 #include "cmd/quorate/commands.h"
@@ -161,7 +162,8 @@ void add_create(CLI::App& app, int& exit_code) {
                               "Examples:\n  quorate create db --replicas 3 --size 8Gi --wait\n"
                               "  quorate create db --show            what to give to kubectl apply",
                               options);
-  command.add_option("--replicas", options->replicas, "How many members; 3 if not given");
+  command.add_option("--replicas", options->replicas, "How many members, 1 to 9; 3 if not given")
+      ->check(CLI::Range(1, api::kMaxReplicas));
   command.add_option("--version", options->version,
                      "etcd version, as in 3.6.16; the operator's default if not given");
   command.add_option("--size", options->size, "Size of each member's volume, as in 8Gi");

@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "base/strings.h"
+#include "cli/table.h"
 #include "cmd/quorate/session.h"
 #include "json/timestamp.h"
 
@@ -15,22 +16,30 @@ namespace quorate::cmd {
 namespace {
 
 constexpr const char* kHomeAndErase = "\x1b[H\x1b[J";  // the screen; not what was scrolled away
-constexpr const char* kCutLines = "\x1b[?7l";          // a line is a row, however long it is
-constexpr const char* kWrapLines = "\x1b[?7h";
 
-std::size_t rows_of_terminal() {
+struct Window {
+  std::size_t rows = 24;
+  std::size_t columns = 80;
+};
+
+Window window_of_terminal() {
   winsize size{};
-  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 1 ? size.ws_row : 24;
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row < 2 || size.ws_col < 2)
+    return {};
+  return {size.ws_row, size.ws_col};
 }
 
-// As much of the page as fits, so that drawing it does not scroll.
-std::string cut(const std::string& page, std::size_t rows) {
+// As much of the page as fits, so that drawing it does not scroll: a line is a row.
+std::string cut(const std::string& page, const Window& window) {
   auto lines = split(page, '\n');
   if (!lines.empty() && lines.back().empty()) lines.pop_back();
-  if (lines.size() < rows) return page;
+  const bool all = lines.size() < window.rows;
+  const auto shown = all ? lines.size() : window.rows - 2;
   std::string out;
-  for (std::size_t i = 0; i + 2 < rows; ++i) out += std::string(lines[i]) + "\n";
-  return out + fmt::format("and {} more lines in a taller window\n", lines.size() - (rows - 2));
+  for (std::size_t i = 0; i < shown; ++i) out += cli::cut_line(lines[i], window.columns) + "\n";
+  if (all) return out;
+  const auto more = fmt::format("and {} more lines in a taller window", lines.size() - shown);
+  return out + cli::cut_line(more, window.columns) + "\n";
 }
 
 void write(const std::string& text) {
@@ -41,7 +50,7 @@ void write(const std::string& text) {
 }  // namespace
 
 void Display::show(const Result<Seen>& look, WallTime now) {
-  if (on_terminal() && !documents_) return draw(look ? look->page : look.error().text() + "\n");
+  if (draws() && !documents_) return draw(look ? look->page : look.error().text() + "\n");
   if (!look) return tell_failure(look.error().text(), now);
   failure_.clear();
   tell(*look, now);
@@ -49,10 +58,10 @@ void Display::show(const Result<Seen>& look, WallTime now) {
 
 void Display::draw(const std::string& page) {
   if (begun_ && page == shown_) return;
-  const auto rows = rows_of_terminal();
+  const auto window = window_of_terminal();
   // What is on the screen goes where it can be scrolled back to.
-  const auto room = begun_ ? std::string() : std::string(rows, '\n');
-  write(room + kHomeAndErase + kCutLines + cut(page, rows) + kWrapLines);
+  const auto room = begun_ ? std::string() : std::string(window.rows, '\n');
+  write(room + kHomeAndErase + cut(page, window));
   shown_ = page;
   begun_ = true;
 }

@@ -34,11 +34,18 @@ bool wants_document(const Options& options) {
   return options.output == "json" || options.output == "yaml" || options.output == "name";
 }
 
+// As kubectl does: they are the API server's notes, and longer than all the rest.
+void hide_managed_fields(json::Value& document) {
+  if (auto* metadata = document.as_object().if_contains("metadata"); metadata->is_object())
+    metadata->as_object().erase("managedFields");
+}
+
 Result<Seen> render_documents(const std::vector<std::string>& texts, bool whole_list,
                               const Options& options) {
   json::Array items;
   for (const auto& text : texts) {
     TRY(auto document, json::parse(text));
+    hide_managed_fields(document);
     items.push_back(std::move(document));
   }
   json::Value out = whole_list

@@ -24,6 +24,34 @@ void suggest_flags(const CLI::App& app) {
   }
 }
 
+// The command that the words lead to.
+const CLI::App& last_command(const CLI::App& app) {
+  const auto below = app.get_subcommands();
+  return below.empty() ? app : last_command(*below.back());
+}
+
+// Where another word was expected to say which command: what there is, or what was probably meant.
+// False if that was not the mistake.
+bool explain_command(const CLI::App& app) {
+  const auto& command = last_command(app);
+  const auto below = command.get_subcommands([](const CLI::App*) { return true; });
+  if (below.empty()) return false;
+  const auto words = command.remaining();
+  if (words.empty()) {
+    std::fputs(app.help().c_str(), stderr);
+    return true;
+  }
+  if (words.front().starts_with("-")) return false;
+  std::vector<std::string> names;
+  for (const auto* one : below) names.push_back(one->get_name());
+  const std::vector<std::string_view> candidates(names.begin(), names.end());
+  const auto nearest = quorate::nearest_name(words.front(), candidates);
+  std::fprintf(stderr, "%s: there is no such command; %s\n", words.front().c_str(),
+               nearest ? ("did you mean " + std::string(*nearest) + "?").c_str()
+                       : ("there is " + quorate::join(names, ", ")).c_str());
+  return true;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -50,6 +78,11 @@ int main(int argc, char** argv) {
   add_version(app, exit_code);
   try {
     app.parse(argc, argv);
+  } catch (const CLI::RequiredError& error) {
+    if (explain_command(app)) return kUsage;
+    app.exit(error);
+    suggest_flags(app);
+    return kUsage;
   } catch (const CLI::ParseError& error) {
     if (app.exit(error) == 0) return kOk;
     suggest_flags(app);

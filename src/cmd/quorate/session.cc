@@ -71,11 +71,14 @@ int run_session(const std::string& name, const Whereabouts& where, const Work& w
   return exit_code_of(ended.error());
 }
 
-bool on_terminal() { return ::isatty(STDOUT_FILENO) == 1; }
+bool draws() {
+  const char* kind = std::getenv("TERM");
+  return ::isatty(STDOUT_FILENO) == 1 && (!kind || std::string_view(kind) != "dumb");
+}
 
 bool wants_colours() {
   const char* no_colour = std::getenv("NO_COLOR");
-  return on_terminal() && (!no_colour || !*no_colour);
+  return draws() && (!no_colour || !*no_colour);
 }
 
 }  // namespace quorate::cmd

@@ -34,8 +34,8 @@ struct Session {
 using Work = std::function<Task<Result<void>>(Session& session)>;
 [[nodiscard]] int run_session(const std::string& name, const Whereabouts& where, const Work& work);
 
-// Whether stdout is for a person, and whether that person likes colours.
-[[nodiscard]] bool on_terminal();
+// Whether stdout is a terminal that can be drawn on, and whether its person likes colours.
+[[nodiscard]] bool draws();
 [[nodiscard]] bool wants_colours();
 
 }  // namespace quorate::cmd
