@@ -82,7 +82,8 @@ std::string message_of(const Status& status) {
 
 // The reason that reason_of() gives: the most telling word that the server used.
 std::string_view telling_reason(const Status& status) {
-  static constexpr std::string_view kTelling[] = {"ResourceVersionTooLarge", "DisruptionBudget"};
+  static constexpr std::string_view kTelling[] = {"ResourceVersionTooLarge", "DisruptionBudget",
+                                                  "NamespaceTerminating"};
   for (const auto& cause : status.causes)
     for (auto word : kTelling)
       if (cause.reason == word) return word;
@@ -162,6 +163,10 @@ bool is_version_too_large(const Error& error) {
 
 bool is_budget_exhausted(const Error& error) {
   return error == Code::kThrottled && reason_of(error) == "DisruptionBudget";
+}
+
+bool is_namespace_terminating(const Error& error) {
+  return error == Code::kForbidden && reason_of(error) == "NamespaceTerminating";
 }
 
 }  // namespace quorate::kube

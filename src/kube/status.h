@@ -53,5 +53,7 @@ enum class Effect { kRead, kWrite };
 [[nodiscard]] bool is_version_too_large(const Error& error);
 // 429 because an eviction would break a PodDisruptionBudget.
 [[nodiscard]] bool is_budget_exhausted(const Error& error);
+// 403 because the namespace is being deleted: no lack of rights, and it ends by itself.
+[[nodiscard]] bool is_namespace_terminating(const Error& error);
 
 }  // namespace quorate::kube

@@ -92,6 +92,13 @@ TEST(Status, KnowsTheCausesThatCallForAnotherAct) {
   EXPECT_TRUE(is_budget_exhausted(budget));
   EXPECT_EQ(budget.message(), "Cannot evict; needs 2 healthy pods and has 2 currently");
   EXPECT_FALSE(is_budget_exhausted(to_error(answer(429, "{}"), Effect::kWrite)));
+  const auto going = to_error(
+      answer(403, R"({"reason":"Forbidden","message":"pods is forbidden","details":{"causes":[
+          {"reason":"NamespaceTerminating","field":"metadata.namespace"}]}})"),
+      Effect::kWrite);
+  EXPECT_TRUE(is_namespace_terminating(going.in("create pod n/c-0")));
+  EXPECT_FALSE(is_namespace_terminating(
+      to_error(answer(403, R"({"reason":"Forbidden","message":"no"})"), Effect::kWrite)));
 }
 
 TEST(Status, QuotesAStrangersBodyButNotAllOfIt) {

@@ -1,13 +1,16 @@
 #include "operator/counted_api.h"
 
 #include "base/strings.h"
+#include "kube/status.h"
 
 namespace quorate::op {
 namespace {
 
-constexpr std::string_view kNoAnswer = "none";
-
-std::string code_of(int status) { return std::to_string(status); }
+std::string code_of(const net::Response& answer) {
+  const bool terminating = answer.status == 403 && kube::is_namespace_terminating(kube::to_error(
+                                                       answer, kube::Effect::kWrite));
+  return terminating ? std::string(kTerminating) : std::to_string(answer.status);
+}
 
 }  // namespace
 
@@ -50,7 +53,7 @@ Task<Result<net::Response>> CountedApi::call(net::Request request, rt::Deadline 
                            std::string(kNoAnswer)};
   const auto began = runtime_.clock->now();
   auto answer = co_await inner_.call(std::move(request), deadline, limit);
-  if (answer) kind.code = code_of(answer->status);
+  if (answer) kind.code = code_of(*answer);
   counts_.add(std::move(kind), runtime_.clock->now() - began);
   co_return answer;
 }
@@ -61,7 +64,7 @@ Task<Result<std::unique_ptr<net::ResponseStream>>> CountedApi::open(net::Request
                            std::string(kNoAnswer)};
   const auto began = runtime_.clock->now();
   auto stream = co_await inner_.open(std::move(request), deadline);
-  if (stream) kind.code = code_of((*stream)->status());
+  if (stream) kind.code = std::to_string((*stream)->status());
   counts_.add(std::move(kind), runtime_.clock->now() - began);
   co_return stream;
 }

@@ -17,7 +17,7 @@ class RequestCounts {
   struct Kind {
     std::string verb;      // as in RBAC: get, list, watch, create, update, patch, delete
     std::string resource;  // pods, etcdclusters/status; empty if it is none
-    std::string code;      // of HTTP; "none" if no answer came
+    std::string code;      // of HTTP; or one of the words below
     friend auto operator<=>(const Kind&, const Kind&) = default;
   };
 
@@ -30,6 +30,11 @@ class RequestCounts {
   std::map<Kind, std::uint64_t> by_kind_;
   std::map<std::string, Histogram> took_;
 };
+
+// In the place of a code: no answer came; 403 because the namespace is being deleted, which is no
+// lack of rights.
+inline constexpr std::string_view kNoAnswer = "none";
+inline constexpr std::string_view kTerminating = "terminating";
 
 // The resource in a path, with its subresource and without names: "etcdclusters/status".
 [[nodiscard]] std::string resource_in(std::string_view path);

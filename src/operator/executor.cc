@@ -61,12 +61,6 @@ Task<Result<Executor::Taken>> Executor::carry_out(const plan::Decision& decision
 
 namespace {
 
-// The word of the server's own admission; its reason is that of any other refusal.
-bool says_namespace_is_going(const Error& error) {
-  return error == Code::kForbidden &&
-         error.text().find("because it is being terminated") != std::string::npos;
-}
-
 // Object and operation, under which the failure of a step is remembered.
 std::pair<std::string, std::string> refusal_key(const std::string& description) {
   const auto space = description.find(' ');
@@ -147,7 +141,7 @@ void Executor::remember(const plan::Step& step, const Result<void>& done, Pass& 
   }
   ++counters_.failed;
   const auto& error = done.error();
-  if (says_namespace_is_going(error)) pass.memory.namespace_going_at = runtime_.clock->now();
+  if (kube::is_namespace_terminating(error)) pass.memory.namespace_going_at = runtime_.clock->now();
   log_of(log_, step, pass.owner.key, pass.memory)
       .warn("step failed", {{"step", what}, {"error", error}});
   plan::Refusal refusal;

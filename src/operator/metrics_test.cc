@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "operator/counted_api.h"
 #include "operator/metrics_page.h"
 #include "operator/process_figures.h"
+#include "rt/virtual_loop.h"
 
 namespace quorate::op {
 namespace {
@@ -65,6 +67,40 @@ TEST(RequestCounts, NameVerbsAsRightsDo) {
   EXPECT_EQ(verb_of({.method = "PUT", .path = "/api/v1/pods/c-0/status"}, false), "update");
   EXPECT_EQ(verb_of({.method = "PATCH", .path = "/api/v1/pods/c-0"}, false), "patch");
   EXPECT_EQ(verb_of({.method = "DELETE", .path = "/api/v1/pods/c-0"}, false), "delete");
+}
+
+// Answers every call with the same.
+class OneAnswer : public kube::Api {
+ public:
+  explicit OneAnswer(net::Response answer) : answer_(std::move(answer)) {}
+  Task<Result<net::Response>> call(net::Request, rt::Deadline, std::size_t) override {
+    co_return answer_;
+  }
+  Task<Result<std::unique_ptr<net::ResponseStream>>> open(net::Request, rt::Deadline) override {
+    co_return fail(Code::kUnavailable, "no server");
+  }
+
+ private:
+  net::Response answer_;
+};
+
+std::string counted_code(int status, std::string body) {
+  rt::VirtualLoop loop{1};
+  const auto here = loop.actor("main");
+  OneAnswer server({status, {{"content-type", "application/json"}}, std::move(body)});
+  RequestCounts counts;
+  CountedApi api(here, server, counts);
+  EXPECT_TRUE(loop.run(api.call({"POST", "/api/v1/namespaces/n/pods", {}, ""}, here.in(1s), 1000)));
+  EXPECT_EQ(counts.by_kind().size(), 1U);
+  return counts.by_kind().begin()->first.code;
+}
+
+TEST(RequestCounts, TellANamespaceThatIsGoingFromALackOfRights) {
+  EXPECT_EQ(counted_code(201, "{}"), "201");
+  EXPECT_EQ(counted_code(403, R"({"reason":"Forbidden","message":"no right"})"), "403");
+  EXPECT_EQ(counted_code(403, R"({"reason":"Forbidden","message":"going","details":{"causes":[
+      {"reason":"NamespaceTerminating","field":"metadata.namespace"}]}})"),
+            "terminating");
 }
 
 TEST(ProcessFigures, AreThoseOfThisProcess) {

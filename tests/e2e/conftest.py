@@ -3,6 +3,7 @@ import os
 import pathlib
 import re
 import subprocess
+import types
 
 import pytest
 from kubernetes.client.rest import ApiException
@@ -77,6 +78,27 @@ def installed(kube, pytestconfig):
 
 
 @pytest.fixture
+def load(rig, tmp_path):
+    """Gives every node an image of the programs in a folder."""
+    def make(folder, name):
+        file = tmp_path / "image.tar"
+        subprocess.run([root / "scripts/image", "--build", folder, "--name", name, "--output", file], check=True, capture_output=True,
+                       env={**os.environ, "SOURCE_DATE_EPOCH": "1"})
+        rig("load", file)
+    return make
+
+
+@pytest.fixture
+def as_shipped(installed, kube):
+    """Installs what is under test, and does so in any case at the end."""
+    def install():
+        kube.kubectl("apply", "-k", root / "deploy/kustomize")
+    yield install
+    install()
+    kube.wait_for_operator(180)
+
+
+@pytest.fixture
 def namespace(kube, request):
     """Named after the test, and removed after it. KEEP=1 keeps those of tests that failed, for a look; they may be in the way of others."""
     name = re.sub("[^a-z0-9]+", "-", request.node.name.lower()).strip("-")[:56].strip("-") + f"-{os.urandom(3).hex()}"
@@ -89,6 +111,24 @@ def namespace(kube, request):
 @pytest.fixture
 def cluster(installed, kube, namespace):
     return Cluster(kube, namespace)
+
+
+@pytest.fixture
+def fabric(rig):
+    """Programs of the control plane that are stopped during the test run again after it."""
+    stopped = set()
+
+    def stop(program):
+        stopped.add(program)
+        rig("stop", "fabric", program)
+
+    def start(program):
+        rig("start", "fabric", program)
+        stopped.discard(program)
+
+    yield types.SimpleNamespace(stop=stop, start=start)
+    for program in list(stopped):
+        start(program)
 
 
 @pytest.fixture(autouse=True)

@@ -31,7 +31,6 @@ def roll(cluster, is_new, replicas=3, seconds=240, **spec):
     return order
 
 
-@pytest.mark.quick
 def test_option_is_rolled_out_and_never_to_the_leader_first(cluster):
     cluster.create(replicas=3).wait_until_settled(3)
     leader = cluster.leader

@@ -10,7 +10,9 @@ import yaml
 from e2elib import audit
 from e2elib.etcd import Etcd
 from e2elib.faults import root
+from e2elib.operators import assert_nothing_was_disrupted, footprint, operators, system, take_over
 from e2elib.waiting import eventually
+from e2elib.writer import Writer
 
 keep = "helm.sh/resource-policy"
 
@@ -37,6 +39,20 @@ def part(name):
 def helm(*words):
     return subprocess.run([f"{part('helm')}/helm", "template", "quorate", root / "deploy/helm/quorate", "--namespace", "quorate-system",
                            "--kube-version", "1.34.4", *words], capture_output=True, text=True)
+
+
+def run_helm(*words):
+    done = subprocess.run([f"{part('helm')}/helm", *words], capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stderr
+
+
+def run_page(kind, program):
+    """Runs the blocks of the install page that are marked `sh` and so, as a person would; `program` is the folder of quorate."""
+    script = "\n".join(re.findall(rf"^```sh{kind}\n(.*?)^```", (root / "docs/install.md").read_text(), re.M | re.S))
+    assert script, f"no block is marked sh{kind}"
+    done = subprocess.run(["bash", "-euo", "pipefail", "-c", script], capture_output=True, text=True, timeout=300, cwd=root,
+                          env={**os.environ, "PATH": f"{program}:{part('helm')}:{os.environ['PATH']}"})
+    assert done.returncode == 0, f"{done.stderr}\n{done.stdout[-1000:]}"
 
 
 def assert_same(got, wanted):
@@ -100,15 +116,47 @@ def test_operator_runs_under_its_own_rights(cluster, rig, quorate):
         return [n.metadata.name for n in cluster.kube.core.list_namespace().items if n.metadata.name.startswith("test-") and n.metadata.name != cluster.namespace]
     eventually("namespaces of earlier tests are gone", lambda: (not others(), others()), 240)
     cluster.wait_until_settled(3)
+    assert_quiet(cluster, rig, offset)
+
+
+def assert_quiet(cluster, rig, offset):
+    """A cluster that is well and left alone costs no write, for as long as a leader renews its lease twenty times: a shortened hour."""
     _, quiet_since = audit.requests(rig.audit_log, offset)
 
-    def quiet():
+    def passed():
         seen, _ = audit.requests(rig.audit_log, quiet_since)
         renewals = [e for e in seen if e.get("objectRef", {}).get("resource") == "leases" and e["verb"] == "patch"]
         return len(renewals) >= 20, f"{len(renewals)} renewals of the lease"  # as many retry periods (2 s) have passed
-    eventually("40 s have passed by the operator's own clock", quiet, 120)
+    eventually("40 s have passed by the operator's own clock", passed, 120)
     seen, _ = audit.requests(rig.audit_log, quiet_since)
     assert audit.writes(seen, cluster.namespace) == []
+
+
+@pytest.mark.kube_only
+def test_operator_of_one_namespace_runs_under_rights_in_it_alone(cluster, rig, quorate, as_shipped):
+    """Formed, grown, healed, shrunk and deleted: nothing is refused, nothing is asked beyond the rules, nor of another namespace."""
+    kube = cluster.kube
+    kube.kubectl("delete", "-f", "-", input=quorate("manifests", "--only", "operator"))
+    kube.kubectl("delete", "clusterrole,clusterrolebinding", "quorate-operator")
+    eventually("no operator runs", lambda: (not kube.core.list_namespaced_pod(system).items, sorted(operators(kube))), 90)
+    _, offset = audit.requests(rig.audit_log)
+    flags = [f"--watch-namespace={cluster.namespace}"]
+    kube.kubectl("apply", "-f", "-", input=quorate("manifests", *flags))
+    kube.wait_for_operator(180)
+    cluster.create(replicas=1).wait_until_settled(1)
+    cluster.patch(replicas=3)
+    cluster.wait_until_settled(3)
+    kube.core.delete_namespaced_persistent_volume_claim("data-c-0", cluster.namespace)
+    kube.core.delete_namespaced_pod("c-0", cluster.namespace)
+    eventually("it is healed", lambda: ("c-0" not in cluster.records and cluster.is_settled(3)[0], cluster.describe), 180)
+    assert_quiet(cluster, rig, offset)
+    cluster.delete()
+    cluster.wait_until_gone()
+    events, _ = audit.requests(rig.audit_log, offset)
+    assert audit.refused(events) == []
+    rules = [rule for o in objects(quorate("manifests", "--only", "rbac", *flags)).values() for rule in o.get("rules", [])]
+    assert audit.outside_of(rules, events) == []
+    assert {e["objectRef"].get("namespace") for e in events} == {cluster.namespace, system}
 
 
 @pytest.mark.kube_only
@@ -130,12 +178,8 @@ def test_uninstalled_operator_leaves_clusters_running_and_comes_back(cluster, qu
 @pytest.mark.kube_only
 def test_commands_of_the_install_page(installed, kube, pytestconfig):
     """As they are written, from top to bottom: installed, upgraded with itself, uninstalled; the kinds stay."""
-    script = "\n".join(re.findall(r"^```sh\n(.*?)^```", (root / "docs/install.md").read_text(), re.M | re.S))
-    program = os.path.dirname(pytestconfig.getoption("--quorate"))
     try:
-        done = subprocess.run(["bash", "-euo", "pipefail", "-c", script], capture_output=True, text=True, timeout=300, cwd=root,
-                              env={**os.environ, "PATH": f"{program}:{os.environ['PATH']}"})
-        assert done.returncode == 0, done.stderr
+        run_page("", os.path.dirname(pytestconfig.getoption("--quorate")))
         assert kube.kubectl("-n", "quorate-system", "get", "deployments", "-o", "name").stdout == ""
         assert "etcdclusters.quorate.io" in kube.kubectl("get", "crds", "-o", "name").stdout
     finally:
@@ -169,19 +213,45 @@ def test_admission_policy_keeps_hands_off_records_and_claims(cluster, quorate):
 
 
 @pytest.mark.kube_only
-def test_helm_installs_upgrades_and_uninstalls(installed, kube, namespace):
+def test_helm_beside_another_operator_manages_its_namespace_alone(installed, kube, namespace):
     """A second operator, for one namespace alone, beside the first; the kinds are the first one's."""
-    def run(*words):
-        done = subprocess.run([f"{part('helm')}/helm", *words, "--namespace", namespace], capture_output=True, text=True, timeout=240)
-        assert done.returncode == 0, done.stderr
-    values = ["--set", f"crds.install=false,watchNamespaces={{{namespace}}}", "--wait", "--timeout", "180s"]
-    run("install", "quorate", str(root / "deploy/helm/quorate"), *values)
+    values = ["--set", f"crds.install=false,watchNamespaces={{{namespace}}}", "--wait", "--timeout", "180s", "--namespace", namespace]
+    run_helm("install", "quorate", root / "deploy/helm/quorate", *values)
     assert len(kube.core.list_namespaced_pod(namespace).items) == 2
-    run("upgrade", "quorate", str(root / "deploy/helm/quorate"), *values, "--set", "replicas=1")
+    run_helm("upgrade", "quorate", root / "deploy/helm/quorate", *values, "--set", "replicas=1")
     eventually("one is left", lambda: (len(kube.core.list_namespaced_pod(namespace).items) == 1, None), 90)
-    run("uninstall", "quorate", "--wait")
+    run_helm("uninstall", "quorate", "--wait", "--namespace", namespace)
     left = kube.kubectl("-n", namespace, "get", "deployments,roles,rolebindings,serviceaccounts,poddisruptionbudgets", "-o", "name").stdout.split()
     assert left == ["serviceaccount/default"]
+
+
+@pytest.mark.kube_only
+def test_helm_takes_over_upgrades_and_goes_while_clusters_run(cluster, load, as_shipped, quorate, pytestconfig, request):
+    """The commands of the install page. No member is touched; kinds, and with them clusters, stay when the release is gone."""
+    kube, program = cluster.kube, os.path.dirname(pytestconfig.getoption("--quorate"))
+    load(program, "localhost/quorate:next")
+    cluster.create(replicas=3).wait_until_settled(3)
+    before = footprint(cluster)
+    kube.kubectl("delete", "-f", "-", input=quorate("manifests", "--only", "operator"))
+    request.addfinalizer(lambda: run_helm("uninstall", "quorate", "--ignore-not-found", "--wait", "--namespace", system))
+    with Writer(cluster) as writer:
+        take_over(kube, lambda: run_page(" helm install", program))
+        assert_nothing_was_disrupted(kube)
+        take_over(kube, lambda: run_page(" helm upgrade", program))
+        assert {p.spec.containers[0].image for p in operators(kube).values()} == {"localhost/quorate:next"}
+        assert_nothing_was_disrupted(kube)
+        cluster.patch(podTemplate={"metadata": {"annotations": {"after": "upgrade"}}})
+        eventually("it manages the cluster", lambda: (all((p.metadata.annotations or {}).get("after") for p in cluster.pods.values()), None), 60)
+        run_page(" helm uninstall", program)
+        eventually("no operator runs", lambda: (not operators(kube), sorted(operators(kube))), 90)
+        assert "etcdclusters.quorate.io" in kube.kubectl("get", "crds", "-o", "name").stdout
+        assert cluster.object
+        writer.go_on_for(5)
+    writer.check(at_least=50)
+    assert footprint(cluster) == before
+    take_over(kube, as_shipped)
+    cluster.wait_until_settled(3)
+    assert footprint(cluster) == before
 
 
 def test_image_is_the_same_from_the_same_programs(tmp_path):

@@ -91,7 +91,6 @@ def test_deleted_and_created_again_is_another_cluster(cluster):
     assert Etcd.through_service(cluster).read_prefix("/k") == {}
 
 
-@pytest.mark.quick
 def test_keeps_its_volumes_when_deleted(cluster):
     cluster.create(replicas=1).wait_until_settled(1)
     cluster.delete()

@@ -100,6 +100,25 @@ def test_partition_makes_no_second_cluster(cluster, rig):
 
 
 @pytest.mark.node_fault
+def test_partition_that_lasts_costs_one_replacement_and_no_more(cluster, rig):
+    """The member behind it runs on, alone; another takes its place, and when the node is heard again nothing of the old one comes back."""
+    cluster.create(replicas=3, recovery={"replaceAfter": "20s"}).wait_until_settled(3)
+    victim, before = follower(cluster), member_ids(cluster)
+    node = cluster.node_of(victim)
+    with Writer(cluster) as writer:
+        rig("partition", node)
+        with Stopwatch("node cut off to another member in its place (replaceAfter 20s)"):
+            eventually(f"{victim} is replaced", lambda: is_replaced(cluster, victim, before[victim], away=True), 300)
+        after = member_ids(cluster)
+        rig("heal", node)
+        cluster.wait_until_settled(3, 180)
+    writer.check(at_least=100)
+    assert member_ids(cluster) == after and len(after.keys() - before.keys()) == 1, f"{before}, then {after}"
+    assert victim not in cluster.pods
+    assert_members_agree(cluster)
+
+
+@pytest.mark.node_fault
 @pytest.mark.kube_only(reason="a sandbox has no volumes that move")
 def test_drains_one_by_one_while_the_budget_holds(cluster, rig):
     cluster.create(replicas=3, storage={"claim": {"storageClassName": "movable"}}).wait_until_settled(3)
@@ -109,6 +128,29 @@ def test_drains_one_by_one_while_the_budget_holds(cluster, rig):
             rig("drain", node, "--timeout", "120")
             rig("uncordon", node)
             cluster.wait_until_settled(3, 180)
+    writer.check(at_least=100)
+    assert member_ids(cluster) == before
+
+
+@pytest.mark.quick
+@pytest.mark.node_fault
+@pytest.mark.kube_only(reason="a sandbox has no drain")
+def test_second_drain_waits_until_the_first_member_is_back(cluster, rig):
+    """Volumes stay on their nodes, so a drained member waits for its node; the budget keeps the next node from being drained meanwhile."""
+    cluster.create(replicas=3).wait_until_settled(3)
+    before, (first, second) = member_ids(cluster), [cluster.node_of(name) for name in ("c-0", "c-1")]
+    with Writer(cluster) as writer:
+        rig("drain", first, "--timeout", "90")
+        eventually("its member waits for it", lambda: (pod_phase(cluster, "c-0") == "Pending", cluster.describe), 60)
+        refused = cluster.kube.kubectl("drain", second, "--ignore-daemonsets", "--delete-emptydir-data", "--pod-selector", cluster.selector,
+                                       "--timeout=6s", check=False)
+        assert refused.returncode != 0 and "disruption budget" in refused.stderr, refused.stderr
+        assert pod_phase(cluster, "c-1") == "Running"
+        rig("uncordon", first)
+        cluster.wait_until_settled(3, 120)
+        cluster.kube.kubectl("drain", second, "--ignore-daemonsets", "--delete-emptydir-data", "--pod-selector", cluster.selector, "--timeout=90s")
+        rig("uncordon", second)
+        cluster.wait_until_settled(3, 120)
     writer.check(at_least=100)
     assert member_ids(cluster) == before
 
@@ -150,6 +192,12 @@ def put_back_older_copy(rig, cluster, writer, victim):
         rig("volume", "rollback", claim, "old")
         restart_etcd(rig, cluster, victim)
     return put_back
+
+
+def pod_phase(cluster, name):
+    """Running, Pending, ...; None without a Pod, or with one that is on its way out."""
+    pod = cluster.pods.get(name)
+    return pod.status.phase if pod and not pod.metadata.deletion_timestamp else None
 
 
 def make_pod_anew(cluster, victim):

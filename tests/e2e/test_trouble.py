@@ -6,24 +6,6 @@ from e2elib.waiting import Stopwatch, eventually
 from e2elib.writer import Writer
 
 
-@pytest.fixture
-def fabric(rig):
-    """Programs of the control plane that are stopped during the test run again after it."""
-    stopped = set()
-
-    def stop(program):
-        stopped.add(program)
-        rig("stop", "fabric", program)
-
-    def start(program):
-        rig("start", "fabric", program)
-        stopped.discard(program)
-
-    yield type("Fabric", (), {"stop": staticmethod(stop), "start": staticmethod(start)})
-    for program in list(stopped):
-        start(program)
-
-
 @pytest.mark.kube_only(reason="a sandbox's DNS cannot be stopped alone")
 @pytest.mark.node_fault
 def test_forms_though_dns_was_down(cluster, fabric):
@@ -35,25 +17,6 @@ def test_forms_though_dns_was_down(cluster, fabric):
     fabric.start("coredns")
     with Stopwatch("DNS back to three ready"):
         cluster.wait_until_settled(3)
-
-
-@pytest.mark.kube_only(reason="a sandbox ends as a whole: it_sandbox kills it")
-@pytest.mark.node_fault
-def test_api_server_down_in_mid_scale(cluster, fabric):
-    cluster.create(replicas=3).wait_until_settled(3)
-    with Writer(cluster) as writer:
-        cluster.patch(replicas=5)
-        eventually("it is under way", lambda: (len(cluster.records) > 3, cluster.describe), 60)
-        fabric.stop("kube-apiserver")
-        eventually("it is down", lambda: (not cluster.kube.answers, None), 30)
-        written = len(writer.acknowledged)
-        eventually("etcd is written to meanwhile", lambda: (len(writer.acknowledged) > written + 200, len(writer.acknowledged)), 60)
-        fabric.start("kube-apiserver")
-        eventually("it answers again", lambda: (cluster.kube.answers, None), 60)
-        cluster.wait_until_settled(5, 240)
-    writer.check(at_least=200)
-    known, learners = Etcd.through_service(cluster).members()
-    assert len(known) == 5 and not learners
 
 
 @pytest.mark.kube_only(reason="members of a sandbox end with what runs them")

@@ -48,7 +48,9 @@ cases = {
     "QuorateLooksFail": ({"quorate_reconciles_total": "0+10x60", "quorate_reconcile_failures_total": "0+6x60"},
                          {"quorate_reconciles_total": "0+10x60", "quorate_reconcile_failures_total": "0+4x60"}),
     "QuorateRequestsRefused": ({'quorate_kube_requests_total{verb="patch",resource="pods",code="403"}': "0+1x60"},
-                               {'quorate_kube_requests_total{verb="patch",resource="pods",code="409"}': "0+1x60"}),
+                               {'quorate_kube_requests_total{verb="patch",resource="pods",code="409"}': "0+1x60",
+                                'quorate_kube_requests_total{verb="create",resource="pods",code="terminating"}': "0+1x60",
+                                'quorate_kube_requests_total{verb="get",resource="pods",code="403"}': "0x22 3x60"}),  # an API server's first moment
     "QuorateWatchLost": ({'quorate_watches_failing{resource="pods"}': "1x60"}, {'quorate_watches_failing{resource="pods"}': "1x3 0x60"}),
     "QuorateBrokenInvariant": ({"quorate_broken_invariants_total": "0x10 1x60"}, {"quorate_broken_invariants_total": "1x60"}),
 }

@@ -25,7 +25,8 @@ class Kube:
     def make_namespace(self, name):
         labels = {"pod-security.kubernetes.io/enforce": "restricted"}
         self.core.create_namespace({"metadata": {"name": name, "labels": labels}})
-        eventually("the namespace has its service account", lambda: (self.find(self.core.read_namespaced_service_account, "default", name), None))
+        # Controllers look again up to a minute after the API server was away for one.
+        eventually("the namespace has its service account", lambda: (self.find(self.core.read_namespaced_service_account, "default", name), None), 150)
 
     @staticmethod
     def find(read, *words):

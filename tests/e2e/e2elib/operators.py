@@ -1,4 +1,7 @@
-"""The operator's own Pods."""
+"""The operator's own Pods, and one build that follows another."""
+from .acts import member_ids, pod_uids, restarts
+from .waiting import eventually
+
 system = "quorate-system"
 
 
@@ -15,3 +18,24 @@ def leading(kube):
 def kill_operators(kube):
     for name in operators(kube):
         kube.core.delete_namespaced_pod(name, system, grace_period_seconds=0)
+
+
+def take_over(kube, install):
+    """Installs another build over the one that runs; waits until only its Pods are there, and one of them leads."""
+    old = set(operators(kube))
+    install()
+
+    def done():
+        pods = operators(kube)
+        return len(pods) == 2 and not old & set(pods) and leading(kube) in pods, sorted(pods)
+    eventually("only operators of the other build run, and one leads", done, 180)
+    kube.wait_for_operator()
+
+
+def assert_nothing_was_disrupted(kube):
+    page = kube.kubectl("get", "--raw", f"/api/v1/namespaces/{system}/pods/{leading(kube)}:8080/proxy/metrics").stdout
+    assert "quorate_disruptive_steps_total 0\n" in page
+
+
+def footprint(cluster):
+    return pod_uids(cluster), restarts(cluster), member_ids(cluster), {name: claim.metadata.uid for name, claim in cluster.claims.items()}

@@ -42,6 +42,15 @@ class Writer:
             self.acknowledged.append(number)
             self.stopping.wait(0.01)
 
+    def go_on_for(self, seconds):
+        """Returns when writes have got through for so long, in spite of what happens elsewhere. They may pause for an election."""
+        begun, count = time.monotonic(), len(self.acknowledged)
+
+        def enough():
+            written, passed = len(self.acknowledged) - count, time.monotonic() - begun
+            return passed >= seconds and written >= seconds, f"{written} writes in {passed:.0f} s; last problems: {self.problems[-3:]}"
+        eventually(f"writes get through for {seconds} s", enough, 3 * seconds)
+
     def check(self, at_least=1):
         """After the end: every acknowledged write is there with its value, and nothing that was never written."""
         assert not self.thread.is_alive()

@@ -72,7 +72,18 @@ class Place:
         cgroups.kill(self.cgroup)
 
     def stop_program(self, name):
+        """Ends one of its programs; it has ended when this returns, and stays away until start_program()."""
         (self.down / name).touch()
+        wait_for(f"{name} of {self.name} ends", lambda: (not self.processes_of(name), self.processes_of(name)), 20)
+
+    def processes_of(self, program):
+        """Those whose command names it: by a path, or as a module of Python."""
+        def command(pid):
+            try:
+                return pathlib.Path(f"/proc/{pid}/cmdline").read_text().split("\0")[:3]
+            except (FileNotFoundError, ProcessLookupError):
+                return []
+        return [pid for pid in cgroups.processes(f"{self.cgroup}/daemons") if any(program in (word.split("/")[-1], word.split(".")[-1]) for word in command(pid))]
 
     def start_program(self, name):
         (self.down / name).unlink(missing_ok=True)

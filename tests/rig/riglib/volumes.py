@@ -1,4 +1,4 @@
-"""What can befall a volume: emptied, put back to an older copy, filled, corrupted. Works on it where it is mounted; otherwise mounts it aside.
+"""What can befall a volume: emptied, put back to an older copy, filled, stalled, corrupted. Works on it where it is mounted; otherwise mounts it aside.
 
 All of it works on the files of the volume, behind the back of whoever has them open, as a broken disk or a wrong hand would.
 """
@@ -14,6 +14,36 @@ from .plane import kubectl
 from .run import in_process, run
 
 filler = ".filled-by-the-rig"
+
+
+def stalled(instance):
+    return instance.folder / "stalled"
+
+
+def device_of(disk):
+    """The loop device of a disk that is in use."""
+    return next(iter(run("losetup", "--noheadings", "--output", "NAME", "--associated", disk).stdout.split()), None)
+
+
+def find_mount(instance, disk):
+    """(node, its first process, folder) where a disk is mounted; None if no node has it."""
+    device = device_of(disk)
+    for node in instance.nodes if device else ():
+        pid = RunningNode(instance, node).find_pid()
+        for line in pathlib.Path(f"/proc/{pid}/mounts").read_text().splitlines() if pid else ():
+            if line.split()[0] == device:
+                return node.name, pid, line.split()[1]
+    return None
+
+
+def resume_all(instance, volume="*", node=None):
+    """Ends stalls; of one node's volumes if one is named. To be done before a node goes: a stalled disk cannot be taken away from it."""
+    for note in stalled(instance).glob(volume):
+        found = find_mount(instance, note.read_text())
+        if found and (node is None or found[0] == node):
+            run(*in_process(found[1]), "fsfreeze", "--unfreeze", found[2], check=False)
+        if found is None or node is None or found[0] == node:
+            note.unlink()
 
 
 class Volume:
@@ -33,17 +63,15 @@ class Volume:
     def copies(self):
         return self.instance.folder / "copies" / self.name
 
-    def at(self, script, *words):
-        """Runs a shell script with the volume's folder as $1, on the node that has it mounted, or here."""
-        device = run("losetup", "--noheadings", "--output", "NAME", "--associated", self.disk).stdout.split()
-        for node in self.instance.nodes if device else ():
-            pid = RunningNode(self.instance, node).find_pid()
-            mounts = pathlib.Path(f"/proc/{pid}/mounts").read_text() if pid else ""
-            for line in mounts.splitlines():
-                if line.split()[0] == device[0]:
-                    return run(*in_process(pid), "sh", "-euc", script, "sh", line.split()[1], *words).stdout
-        if device:
-            raise Failed(f"{self.name} is in use by {device[0]}, but no node has it mounted")
+    def at(self, script, *words, aside=True):
+        """Runs a shell script with the volume's folder as $1, on the node that has it mounted, or here if it may be mounted aside."""
+        if found := find_mount(self.instance, self.disk):
+            _, pid, folder = found
+            return run(*in_process(pid), "sh", "-euc", script, "sh", folder, *words).stdout
+        if device := device_of(self.disk):
+            raise Failed(f"{self.name} is in use by {device}, but no node has it mounted")
+        if not aside:
+            raise Failed(f"no node has {self.name} mounted")
         with tempfile.TemporaryDirectory() as folder:
             mounted = f"mount -t xfs -o loop {shlex.quote(str(self.disk))} \"$1\"; {script}"
             return run("unshare", "--mount", "sh", "-euc", mounted, "sh", folder, *words).stdout
@@ -71,6 +99,16 @@ class Volume:
 
     def unfill(self):
         self.at('rm -f "$1/$2" "$1/$2.rest"', filler)
+
+    def stall(self):
+        """Whoever writes waits, until resume(): a disk that does not answer. Of volumes in use alone."""
+        note = stalled(self.instance) / self.name
+        note.parent.mkdir(exist_ok=True)
+        note.write_text(str(self.disk))
+        self.at('fsfreeze --freeze "$1"', aside=False)
+
+    def resume(self):
+        resume_all(self.instance, self.name)
 
     def corrupt(self, file, offset, length):
         """Writes noise over a part of a file: a path in the volume, or a pattern of which the first match is taken."""
