@@ -208,7 +208,15 @@ ExitStatus Process::kill() {
   return reap();
 }
 
-void Process::pause() { send(-pid_, SIGSTOP); }
+// The signal stops each thread when it next comes out of the kernel or onto a processor, which on a
+// busy machine may be after a request was answered; the kernel reports the stop of the last one.
+void Process::pause() {
+  send(-pid_, SIGSTOP);
+  siginfo_t info{};
+  const int either = WSTOPPED | WEXITED | WNOWAIT;
+  while (::waitid(P_PIDFD, static_cast<id_t>(pidfd_.get()), &info, either) != 0)
+    if (errno != EINTR) throw_errno(fmt::format("wait for the stop of process {}", pid_));
+}
 void Process::resume() { send(-pid_, SIGCONT); }
 void Process::signal(int number) { send(pid_, number); }
 

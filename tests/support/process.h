@@ -65,7 +65,9 @@ class Process {
   // SIGKILL to the group: a crash.
   ExitStatus kill();
 
-  void pause();             // SIGSTOP to the group: hangs, and keeps its connections open
+  // SIGSTOP to the group: hangs, and keeps its connections open. Every thread of the process itself
+  // has stopped when this returns.
+  void pause();
   void resume();            // SIGCONT
   void signal(int number);  // to the process alone
 
