@@ -130,6 +130,7 @@ class Player {
       case K::kPause:
       case K::kResume:
       case K::kCut:
+      case K::kCutOff:
       case K::kHeal:
       case K::kUpgrade:
         return run_process(step);
@@ -267,6 +268,9 @@ class Player {
         break;
       case K::kCut:
         backend_.cut_peers();
+        break;
+      case K::kCutOff:
+        backend_.cut_off(step.a);
         break;
       case K::kHeal:
         backend_.heal_peers();

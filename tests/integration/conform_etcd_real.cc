@@ -16,7 +16,7 @@ support::EtcdOptions options_of(const Script& script) {
   support::EtcdOptions options;
   options.version = script.version;
   options.members = script.members;
-  options.proxied_peers = script.has(Step::Kind::kCut);
+  options.proxied_peers = script.has(Step::Kind::kCut) || script.has(Step::Kind::kCutOff);
   if (!script.version.starts_with("3.4.")) options.flags.push_back("--unsafe-no-fsync");
   options.flags.insert(options.flags.end(), script.flags.begin(), script.flags.end());
   return options;
@@ -49,6 +49,7 @@ void RealBackend::start(std::size_t i) {
   if (running(i)) return;
   (*cluster_)[i].start();
   started_.insert(i);
+  if (!cut_off_.empty()) shut_out();
 }
 
 void RealBackend::kill(std::size_t i) {
@@ -63,13 +64,32 @@ void RealBackend::stop(std::size_t i) {
 }
 
 void RealBackend::cut_peers() {
+  for (std::size_t i = 0; i < size(); ++i) cut_off(i);
+}
+
+void RealBackend::cut_off(std::size_t i) {
+  cut_off_.insert(i);
+  shut_out();
+}
+
+// Nobody gets through to those that are cut off, nor they to anybody.
+void RealBackend::shut_out() {
+  std::vector<pid_t> processes;
+  for (const std::size_t i : cut_off_)
+    if (running(i)) processes.push_back((*cluster_)[i].pid());
   for (std::size_t i = 0; i < size(); ++i) {
-    (*cluster_)[i].peer_proxy().refuse();
-    (*cluster_)[i].peer_proxy().cut();
+    auto& proxy = (*cluster_)[i].peer_proxy();
+    if (cut_off_.contains(i)) {
+      proxy.refuse();
+      proxy.cut();
+    } else {
+      proxy.shut_out(processes);
+    }
   }
 }
 
 void RealBackend::heal_peers() {
+  cut_off_.clear();
   for (std::size_t i = 0; i < size(); ++i) (*cluster_)[i].peer_proxy().heal();
 }
 
@@ -84,9 +104,14 @@ std::size_t RealBackend::connections_of(std::size_t i) {
 }
 
 void RealBackend::await_connections(const std::set<std::size_t>& members) {
-  const auto up = static_cast<std::size_t>(
-      std::ranges::count_if(members, [&](std::size_t i) { return running(i); }));
-  const auto connected = [&](std::size_t i) { return !running(i) || connections_of(i) + 1 == up; };
+  const auto reached_by = [&](std::size_t i) {
+    return static_cast<std::size_t>(std::ranges::count_if(members, [&](std::size_t j) {
+      return j != i && running(j) && !cut_off_.contains(i) && !cut_off_.contains(j);
+    }));
+  };
+  const auto connected = [&](std::size_t i) {
+    return !running(i) || connections_of(i) == reached_by(i);
+  };
   for (auto end = within(20s).at; within(0s).at < end; sleep(100ms))
     if (std::ranges::all_of(members, connected)) return;
 }

@@ -43,10 +43,11 @@ class RealBackend {
   void pause(std::size_t i) { (*cluster_)[i].pause(); }
   void resume(std::size_t i) { (*cluster_)[i].resume(); }
   void cut_peers();
+  void cut_off(std::size_t i);
   void heal_peers();
   void wipe(std::size_t i) { (*cluster_)[i].wipe_data(); }
-  // Waits until each of these that runs is connected to all others of them that run, and to nobody
-  // else, as far as it knows. Not for ever: what is wrong shows later.
+  // Waits until each of these that runs is connected to all others of them that run and that it can
+  // reach, and to nobody else, as far as it knows. Not for ever: what is wrong shows later.
   void await_connections(const std::set<std::size_t>& members);
   std::string cluster_version(std::size_t i);
   bool enable_auth(std::size_t i);
@@ -55,6 +56,7 @@ class RealBackend {
 
  private:
   std::size_t connections_of(std::size_t i);
+  void shut_out();
   void disconnect() { loop_.run(pool_->close()); }
   Task<Result<std::string>> read_snapshot(std::size_t i);
   std::filesystem::path snapshot_file() const { return cluster_->folder() / "snapshot.db"; }
@@ -65,6 +67,7 @@ class RealBackend {
   std::string version_;
   std::unique_ptr<support::EtcdCluster> cluster_;
   std::set<std::size_t> started_;
+  std::set<std::size_t> cut_off_;
 };
 
 }  // namespace quorate::conform_etcd

@@ -12,24 +12,15 @@ namespace {
 
 using K = Step::Kind;
 
-constexpr std::array kNames = {"put",          "get",
-                               "get-local",    "delete",
-                               "list",         "status",
-                               "hashes",       "cluster-version",
-                               "kill",         "stop",
-                               "start",        "wipe",
-                               "start-new",    "start-existing",
-                               "pause",        "resume",
-                               "cut",          "heal",
-                               "add",          "add-again",
-                               "add-nonsense", "promote",
-                               "remove",       "remove-unknown",
-                               "move-leader",  "compact",
-                               "read-old",     "upgrade",
-                               "fill",         "alarms",
-                               "tidy",         "defragment",
-                               "auth",         "snapshot",
-                               "restore"};
+constexpr std::array kNames = {
+    "put",         "get",          "get-local",       "delete",         "list",
+    "status",      "hashes",       "cluster-version", "kill",           "stop",
+    "start",       "wipe",         "start-new",       "start-existing", "pause",
+    "resume",      "cut",          "cut-off",         "heal",           "add",
+    "add-again",   "add-nonsense", "promote",         "remove",         "remove-unknown",
+    "move-leader", "compact",      "read-old",        "upgrade",        "fill",
+    "alarms",      "tidy",         "defragment",      "auth",           "snapshot",
+    "restore"};
 
 // What the generator knows of the cluster that its script will have made.
 struct Known {
@@ -306,9 +297,17 @@ class Generator {
     add({K::kResume, *member, 0, {}});
     known_.members[*member].paused = false;
   }
+  // Nobody hears anybody, or one of three is on its own: whoever leads, or one that does not.
   void add_cut() {
     if (known_.has_learner() || known_.members.size() > 3 || wiped_) return;
-    add({K::kCut, 0, 0, {}});
+    const auto alone = below(3) ? any_running() : std::nullopt;
+    if (alone && known_.voters() == 3) {
+      if (known_.quorate() && below(2)) add({K::kMoveLeader, 0, *alone, {}});
+      add({K::kCutOff, *alone, 0, {}});
+      add_data();
+    } else {
+      add({K::kCut, 0, 0, {}});
+    }
     add_data();
     add_look();
     add({K::kHeal, 0, 0, {}});

@@ -27,6 +27,7 @@ struct Step {
     kPause,           //
     kResume,          //
     kCut,             // every connection between members
+    kCutOff,          // a from all others; clients still reach it
     kHeal,            //
     kAddLearner,      // a new member b, through a; not started
     kAddAgain,        // the URLs of b once more

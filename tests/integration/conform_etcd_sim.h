@@ -40,6 +40,7 @@ class SimBackend {
   void pause(std::size_t i) { members_.at(i).process->pause(); }
   void resume(std::size_t i) { members_.at(i).process->resume(); }
   void cut_peers();
+  void cut_off(std::size_t i);
   void heal_peers() { world_.network().heal_all(); }
   void wipe(std::size_t i) { members_.at(i).volume->wipe(); }
   void await_connections(const std::set<std::size_t>&) {}  // simulated ones never lag for long

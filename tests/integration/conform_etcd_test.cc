@@ -168,7 +168,7 @@ TEST(ConformEtcd, NoKindOfStepIsLeftOutByTheGenerator) {
     for (int i = 1; i <= kGeneratedPerVersion; ++i)
       scripts.push_back(generate_script(seed_of(version, i), version));
     auto found = kinds_of(scripts);
-    for (const K kind : {K::kCut, K::kWipe, K::kFill, K::kAuth, K::kRestore})
+    for (const K kind : {K::kCut, K::kCutOff, K::kWipe, K::kFill, K::kAuth, K::kRestore})
       EXPECT_TRUE(found.contains(kind)) << version << ": " << text_of({.kind = kind});
     EXPECT_EQ(found.contains(K::kUpgrade), next_version(version).has_value()) << version;
     anywhere.merge(found);

@@ -102,6 +102,49 @@ std::vector<Script> written_scripts(const std::string& version) {
           {K::kPut, 1, 0, "k1"},
           {K::kGet, 2, 0, "k1"},
           {K::kHashes, 0, 0, {}}});
+  script("a follower is cut off", 3,
+         {{K::kPut, 0, 0, "k0"},
+          {K::kMoveLeader, 0, 0, {}},
+          {K::kCutOff, 2, 0, {}},
+          {K::kPut, 0, 0, "k0"},
+          {K::kPut, 2, 0, "k1"},
+          {K::kGet, 2, 0, "k0"},
+          {K::kGetLocal, 2, 0, "k0"},
+          {K::kList, 2, 0, {}},
+          {K::kStatus, 2, 0, {}},
+          {K::kList, 0, 0, {}},
+          {K::kHeal, 0, 0, {}},
+          {K::kGet, 2, 0, "k0"},
+          {K::kGet, 2, 0, "k1"},
+          {K::kPut, 2, 0, "k1"},
+          {K::kHashes, 0, 0, {}}});
+  script("the leader is cut off, and one of the others goes", 3,
+         {{K::kPut, 0, 0, "k0"},
+          {K::kMoveLeader, 0, 2, {}},
+          {K::kCutOff, 2, 0, {}},
+          {K::kPut, 0, 0, "k0"},
+          {K::kGetLocal, 2, 0, "k0"},
+          {K::kStatus, 2, 0, {}},
+          {K::kKill, 1, 0, {}},
+          {K::kPut, 0, 0, "k1"},
+          {K::kGetLocal, 0, 0, "k0"},
+          {K::kHeal, 0, 0, {}},
+          {K::kGet, 2, 0, "k0"},
+          {K::kPut, 2, 0, "k1"},
+          {K::kStart, 1, 0, {}},
+          {K::kHashes, 0, 0, {}}});
+  script("who is cut off is taken for down, removed, and told so when it is back", 3,
+         {{K::kPut, 0, 0, "k0"},
+          {K::kMoveLeader, 0, 0, {}},
+          {K::kCutOff, 2, 0, {}},
+          {K::kAddLearner, 0, 3, {}},
+          {K::kRemove, 0, 1, {}},
+          {K::kRemove, 0, 2, {}},
+          {K::kList, 2, 0, {}},
+          {K::kHeal, 0, 0, {}},
+          {K::kList, 0, 0, {}},
+          {K::kPut, 1, 0, "k0"},
+          {K::kHashes, 0, 0, {}}});
   script("a learner that cannot hear its voter", 1,
          {{K::kPut, 0, 0, "k0"},
           {K::kAddLearner, 0, 1, {}},
@@ -179,6 +222,25 @@ std::vector<Script> written_scripts(const std::string& version) {
             {K::kUpgrade, 0, 0, version},
             {K::kPut, 1, 0, "k2"},
             {K::kHashes, 0, 0, {}}});
+  }
+  if (version == "3.4.23") {
+    // What /health left in the log of 3.4 ends 3.6, unless there is a snapshot behind it.
+    script("raised to the next version and soon to the one after, alone", 1,
+           {{K::kPut, 0, 0, "k0"},
+            {K::kUpgrade, 0, 0, "3.5.35"},
+            {K::kClusterVersion, 0, 0, {}},
+            {K::kUpgrade, 0, 0, "3.6.16"},
+            {K::kUpgrade, 0, 0, "3.5.35"},
+            {K::kGet, 0, 0, "k0"},
+            {K::kPut, 0, 0, "k1"}});
+    std::vector<Step> later(12, {K::kPut, 0, 0, "k0"});
+    later.insert(later.begin(), {K::kUpgrade, 0, 0, "3.5.35"});
+    later.insert(later.end(), {{K::kClusterVersion, 0, 0, {}},
+                               {K::kUpgrade, 0, 0, "3.6.16"},
+                               {K::kGet, 0, 0, "k0"},
+                               {K::kClusterVersion, 0, 0, {}}});
+    script("raised once more when a snapshot has been made", 1, later);
+    all.back().flags = {"--snapshot-count=10"};
   }
   script("a full database", 1,
          {{K::kFill, 0, 0, {}},

@@ -45,6 +45,8 @@ class Replica {
   void stop();
   void pause() { place_.loop.pause(actor_); }
   void resume() { place_.loop.resume(actor_); }
+  // From its next start on.
+  void set_launch_image(std::string image) { place_.options.launch_image = std::move(image); }
   void set_wall_offset(Duration offset) { place_.loop.set_wall_offset(actor_, offset); }
 
   [[nodiscard]] bool running() const { return run_ != nullptr && !ended_; }

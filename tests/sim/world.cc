@@ -29,6 +29,7 @@ Log make_log(const WorldOptions& options, rt::Runtime runtime) {
 Images make_images() {
   Images out;
   out[kLaunchImage] = {};
+  out[World::kNextLaunchImage] = {};
   for (const char* version : {"3.4.23", "3.5.35", "3.6.15", "3.6.16", "3.7.3"})
     out[std::string(api::kDefaultEtcdRepository) + ":v" + version] = {
         etcdsim::Version::parse(version)};

@@ -64,7 +64,8 @@ class World {
   Result<void> declare(const std::string& name, const json::Value& spec);
   Result<void> remove(const std::string& name);
   static constexpr const char* kNamespace = "default";
-  [[nodiscard]] std::vector<std::string> declared() const;  // names of the EtcdClusters
+  static constexpr const char* kNextLaunchImage = "quorate:next";  // of a newer operator
+  [[nodiscard]] std::vector<std::string> declared() const;         // names of the EtcdClusters
 
   // ---- Who is in it ----
   rt::VirtualLoop& loop() { return loop_; }

@@ -15,6 +15,7 @@
 
 #include "tests/support/fixture_error.h"
 #include "tests/support/proxy_flow.h"
+#include "tests/support/socket_owner.h"
 
 namespace quorate::support {
 namespace {
@@ -92,6 +93,9 @@ class Connection {
   void reset() {
     if (client_) reset_socket(client_);
     if (server_) reset_socket(server_);
+  }
+  [[nodiscard]] bool is_of(const std::vector<pid_t>& processes) const {
+    return client_ && comes_from(client_, processes);
   }
   void half_close_answers() { answers_.half_close(client_); }
   void half_close_requests() { requests_.half_close(server_); }
@@ -186,12 +190,22 @@ class FaultProxy::Worker {
   void heal() {
     if (!listener_) listener_ = listen_on(endpoint_);
     modes_ = Modes{};
+    shut_out_.clear();
     for (auto& connection : connections_) connection->hurry();
   }
 
   void cut() {
     for (auto& connection : connections_) connection->reset();
     drop_if([](const Connection&) { return true; });
+  }
+
+  void shut_out(std::vector<pid_t> processes) {
+    shut_out_ = std::move(processes);
+    drop_if([this](Connection& connection) {
+      const bool theirs = connection.is_of(shut_out_);
+      if (theirs) connection.reset();
+      return theirs;
+    });
   }
 
   [[nodiscard]] Counters counters() const {
@@ -260,6 +274,10 @@ class FaultProxy::Worker {
       Fd client(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
       if (!client) return;
       ++past_.accepted;
+      if (!shut_out_.empty() && comes_from(client, shut_out_)) {
+        reset_socket(client);
+        continue;
+      }
       connections_.push_back(std::make_unique<Connection>(std::move(client), target_));
     }
   }
@@ -278,6 +296,7 @@ class FaultProxy::Worker {
   Fd listener_;
   bool stopping_ = false;
   Counters past_;  // of connections that are over
+  std::vector<pid_t> shut_out_;
   std::mutex mutex_;
   std::vector<std::packaged_task<void()>> calls_;
   std::thread thread_;
@@ -311,6 +330,9 @@ void FaultProxy::reset_at_next_answer() {
 }
 void FaultProxy::refuse() {
   worker_->call([&] { worker_->refuse(); });
+}
+void FaultProxy::shut_out(std::vector<pid_t> processes) {
+  worker_->call([&] { worker_->shut_out(std::move(processes)); });
 }
 void FaultProxy::freeze() {
   worker_->call([&] { worker_->modes_.frozen = true; });

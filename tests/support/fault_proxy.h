@@ -1,8 +1,11 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "tests/support/ports.h"
 
@@ -34,7 +37,8 @@ class FaultProxy {
   void reset_at_next_answer();
 
   // States, for open and new connections, until heal().
-  void refuse();        // new connections are refused; open ones stay
+  void refuse();                                // new connections are refused; open ones stay
+  void shut_out(std::vector<pid_t> processes);  // theirs are reset, open and new; others' stay
   void freeze();        // nothing is forwarded or closed: a peer that vanished without a word
   void lose_answers();  // requests reach the server, answers are thrown away
   void delay(

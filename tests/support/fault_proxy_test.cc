@@ -203,6 +203,27 @@ TEST_F(FaultProxyTest, RefusesNewConnectionsAndKeepsOldOnes) {
   EXPECT_EQ(receive(server_), "new");
 }
 
+TEST_F(FaultProxyTest, ShutsOneProcessOutUntilHealed) {
+  connect();
+  proxy_.shut_out({::getppid()});
+  send(client_, "not meant");
+  EXPECT_EQ(receive(server_), "not meant");
+  connect();
+  send(client_, "nor this");
+  EXPECT_EQ(receive(server_), "nor this");
+
+  proxy_.shut_out({::getppid(), ::getpid()});
+  EXPECT_EQ(receive(client_, 0ms), "(reset)");
+  EXPECT_EQ(receive(server_, 0ms), "(reset)");
+  client_ = connect_to(proxy_.endpoint());
+  EXPECT_EQ(receive(client_), "(reset)");
+
+  proxy_.heal();
+  connect();
+  send(client_, "back");
+  EXPECT_EQ(receive(server_), "back");
+}
+
 TEST_F(FaultProxyTest, ResetsTheClientWhenTheTargetIsGone) {
   listener_.reset();
   proxy_.freeze();  // or the reset may overtake connect_to, which would then report it

@@ -7,12 +7,12 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
 
 #include "tests/support/fixture_error.h"
+#include "tests/support/socket_owner.h"
 
 namespace quorate::support {
 namespace {
@@ -42,19 +42,6 @@ int await_connect(const Fd& socket, std::chrono::milliseconds within) {
   socklen_t size = sizeof error;
   ::getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &size);
   return error;
-}
-
-// The inodes of all sockets that a process has open.
-std::set<std::string> sockets_of(pid_t pid) {
-  std::set<std::string> inodes;
-  std::error_code error;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(fmt::format("/proc/{}/fd", pid), error)) {
-    const std::string target = std::filesystem::read_symlink(entry.path(), error).string();
-    if (!error && target.starts_with("socket:["))
-      inodes.insert(target.substr(8, target.size() - 9));
-  }
-  return inodes;
 }
 
 }  // namespace

@@ -66,6 +66,15 @@ bool Bootstrap::check_versions(const FormedDir& dir) {
   return true;
 }
 
+// What was committed since the last snapshot is gone through again, applied or not.
+bool Bootstrap::asks_old_store(const FormedDir& dir) const {
+  if (!process_.traits().refuses_old_store) return false;
+  for (auto i = std::max(dir.snapshot_index + 1, dir.log.first_index()); i <= dir.hard.commit; ++i)
+    if (const auto& proposal = dir.log.at(i).proposal)
+      if (std::holds_alternative<AskOldStore>(proposal->body)) return true;
+  return false;
+}
+
 void Bootstrap::forget_the_others() {
   FormedDir& dir = *process_.volume().data.formed;
   dir.log.truncate(dir.hard.commit + 1);
@@ -94,6 +103,7 @@ void Bootstrap::forget_the_others() {
 void Bootstrap::start_on_data() {
   FormedDir& dir = *process_.volume().data.formed;
   if (!check_versions(dir)) return;
+  if (asks_old_store(dir)) return process_.die(2, std::string("panic: ") + kOldStoreAsked);
   if (config_.force_new_cluster) forget_the_others();
   // 3.6 reads members from the database, which an older release may not have told of a promotion.
   if (process_.version().minor >= 6)

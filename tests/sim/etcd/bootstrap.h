@@ -34,6 +34,7 @@ class Bootstrap {
   void join(const Found& found);
   void forget_the_others();
   bool check_versions(const FormedDir& dir);
+  bool asks_old_store(const FormedDir& dir) const;
   void form_new();
   std::vector<std::string> remote_urls() const;
   // Asks the peers one by one; the first answer counts. Calls `done` once.

@@ -19,6 +19,8 @@ struct FormedDir {
   RaftLog log;
   HardState hard;
   AppliedState state;  // what the log leads to, up to state.index
+  // Of raft's last snapshot: whoever starts here goes through the log from there once more.
+  std::uint64_t snapshot_index = 0;
   // The database file lags: what it holds when etcd is killed. The log has the rest.
   Revision database_revision{1};
   std::int64_t database_size =

@@ -126,6 +126,41 @@ TEST_P(SimProcessFacts, E19ProbesOfALearnerAndDuringADefragmentation) {
   EXPECT_EQ(cluster[0].process().probe("/health"), kOk);
 }
 
+// ---- What 3.4 leaves in the log ----
+
+TEST(SimOldStore, AQuestionAboutHealthIn34Ends36UntilASnapshotIsBehindIt) {
+  Lab lab;
+  TestCluster cluster(lab, "3.4.23", 1, {"--snapshot-count=10"});
+  auto restart_as = [&](const char* version) {
+    cluster[0].kill();
+    cluster[0].set_version(version);
+    cluster[0].start();
+  };
+  EXPECT_EQ(cluster[0].process().probe("/health"), 200);
+  lab.pass(1s);
+  restart_as("3.5.35");
+  cluster[0].wait_healthy();
+  restart_as("3.6.16");
+  EXPECT_EQ(cluster[0].wait_for_exit().code, 2);
+  EXPECT_THAT(cluster[0].wait_for_exit().log, HasSubstr("disallowed v2 WAL"));
+  restart_as("3.5.35");
+  cluster[0].wait_healthy();
+  for (int i = 0; i < 12; ++i) must(lab.put(cluster[0].target(), "k", "v"));
+  restart_as("3.6.16");
+  cluster[0].wait_healthy();
+}
+
+TEST(SimOldStore, NobodyWasAskedAboutHealthAnd36Starts) {
+  Lab lab;
+  TestCluster cluster(lab, "3.4.23", 1);
+  for (const char* version : {"3.5.35", "3.6.16"}) {
+    cluster[0].kill();
+    cluster[0].set_version(version);
+    cluster[0].start();
+    cluster[0].wait_healthy();
+  }
+}
+
 // ---- Certificates ----
 
 // Files that members read, and an authority that makes them.

@@ -85,6 +85,7 @@ class Member final : public Raft::Leases {
   // Hands leadership over, then calls `done`.
   void leave(std::function<void()> done);
   void stop();  // everybody who waits is told
+  void ask_old_store();
   // Sends, applies and answers what has come up. After everything that touches this member.
   void settle();
 

@@ -102,6 +102,7 @@ void Member::note_database() {
 void Member::maybe_compact_log() {
   const std::uint64_t count =
       process_.config().snapshot_count.value_or(process_.traits().snapshot_count);
+  if (dir_.state.index - dir_.snapshot_index > count) dir_.snapshot_index = dir_.state.index;
   const std::uint64_t behind = dir_.state.index - (dir_.log.first_index() - 1);
   const std::uint64_t kept = std::min(kCatchUpEntries, count);
   if (behind > count + kept) dir_.log.compact(dir_.state.index - kept);
@@ -122,6 +123,11 @@ void Member::publish() {
                         process_.volume().incarnation, now()});
     world_.touch();
   });
+}
+
+void Member::ask_old_store() {
+  propose(AskOldStore{}, true, [](const Outcome<ApplyAnswer>&) {});
+  settle();
 }
 
 void Member::watch_versions() {

@@ -203,14 +203,16 @@ bool EtcdProcess::accepts_peer(const EtcdProcess& from, const std::string& url) 
 
 // ---- Probes ----
 
-int EtcdProcess::probe(const std::string& path) const {
+int EtcdProcess::probe(const std::string& path) {
   if (exit_ || !listening_ || paused_ || volume_stalled()) return kSilence;
-  const Member* running = member();
+  Member* running = member();
   const bool modern = path == "/livez" || path == "/readyz";
   if (modern && !traits().has_livez) return kNotFound;
   if (running && running->busy()) return kSilence;
   if (path == "/livez") return kOk;
   if (!running || !running->raft().leader()) return kUnavailable;
+  if (path == "/health" && traits().health_is_logged)
+    after(Duration(0), [this] { member_->ask_old_store(); });
   const auto& state = running->state();
   if (!state.alarms.empty()) return kUnavailable;
   // A learner answers the health check from what it has; it is never ready.

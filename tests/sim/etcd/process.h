@@ -66,7 +66,7 @@ class EtcdProcess : public std::enable_shared_from_this<EtcdProcess> {
 
   // Probes on the metrics port. Status of HTTP; 0 = no answer.
   bool accepts_tcp() const { return listening_ && !exit_; }
-  int probe(const std::string& path) const;  // /health, /livez, /readyz
+  int probe(const std::string& path);  // /health, /livez, /readyz
 
   // ---- For the world, for members and for clients ----
   EtcdWorld& world() { return world_; }

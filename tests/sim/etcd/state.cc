@@ -160,6 +160,10 @@ Outcome<ApplyAnswer> AppliedState::apply(const Proposal& proposal, const Version
                    if (!cluster_minor || *cluster_minor < set.minor) cluster_minor = set.minor;
                    return done();
                  },
+                 [&](const AskOldStore&) {
+                   if (traits_of(by).refuses_old_store) throw Panic{kOldStoreAsked};
+                   return done();
+                 },
                  [&](const ConfChange& change) { return apply_conf_change(change, by); }},
       proposal.body);
 }

@@ -39,11 +39,13 @@ struct SetAttributes {
 struct SetClusterVersion {
   int minor = 0;
 };
+// A question to the v2 store, which went through the log: how 3.4 found out whether it is healthy.
+struct AskOldStore {};
 
 struct Proposal {
   using Body = std::variant<etcd::PutRequest, etcd::DeleteRequest, etcd::TxnRequest,
                             etcd::CompactRequest, GrantLease, RevokeLease, ChangeAlarm, AuthChange,
-                            SetAttributes, SetClusterVersion, ConfChange>;
+                            SetAttributes, SetClusterVersion, AskOldStore, ConfChange>;
   std::uint64_t id = 0;  // of the request, unique in a world: whoever waits for it is told
   Body body;
 
@@ -110,5 +112,7 @@ struct AppliedState {
 struct Panic {
   std::string text;
 };
+inline constexpr const char* kOldStoreAsked =
+    "detected disallowed v2 WAL for stage --v2-deprecation=write-only";
 
 }  // namespace quorate::etcdsim

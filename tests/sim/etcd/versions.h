@@ -38,6 +38,8 @@ struct Traits {
   std::uint64_t snapshot_count;   // entries between two snapshots of raft
   bool hash_refuses_compacted;    // HashKV of the very revision that was compacted
   bool status_wants_user;         // with auth on, Status and the alarms are for users alone
+  bool health_is_logged;          // /health asks the v2 store, through the log
+  bool refuses_old_store;         // panics at an entry of the log that asks the v2 store
 };
 
 const Traits& traits_of(const Version& version);

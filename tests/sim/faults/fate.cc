@@ -4,9 +4,6 @@
 
 #include "api/names.h"
 #include "apiserver/registry.h"
-#include "apiserver/verbs.h"
-#include "base/check.h"
-#include "operator/options.h"
 #include "tests/sim/invariants/requests.h"
 #include "tests/sim/world.h"
 
@@ -14,38 +11,6 @@ namespace quorate::sim {
 namespace {
 
 constexpr auto kLeastAway = std::chrono::milliseconds(500);  // a process that ended, until it runs
-
-// Kinds that quotas speak of.
-constexpr std::string_view kQuotas[] = {
-    "pods", "persistentvolumeclaims", "services", "secrets", "etcdmembers", "poddisruptionbudgets"};
-
-// What policies refuse, and how.
-struct Policy {
-  std::string_view method;
-  std::string_view what;  // a plural, and a subresource
-  int status;
-};
-constexpr Policy kPolicies[] = {
-    {"PATCH", "pods", 403},
-    {"DELETE", "pods", 403},
-    {"PUT", "etcdclusters/status", 403},
-    {"PATCH", "etcdmembers", 422},
-    {"DELETE", "persistentvolumeclaims", 403},
-    {"PATCH", "persistentvolumeclaims", 422},
-    {"DELETE", "etcdmembers", 403},
-    {"POST", "pods", 422},
-};
-
-bool refuses(const Policy& policy, const apiserver::Request& request) {
-  if (request.method != policy.method) return false;
-  const auto spoken = parse_path(request.path);
-  return spoken && policy.what == spoken->plural + (spoken->subresource.empty() ? "" : "/") +
-                                      spoken->subresource;
-}
-
-bool creates(const apiserver::Request& request, std::string_view plural) {
-  return request.method == "POST" && request.path.ends_with("/" + std::string(plural));
-}
 
 // A creation names the collection alone: its object's name stands in the body.
 std::string object_path(const apiserver::Request& request) {
@@ -167,10 +132,7 @@ CallFate Fate::judge(const std::string& actor, const apiserver::Request& request
     out.status = 429;
     return out;
   }
-  for (const auto& [plural, count] : forbidden_)
-    if (count > 0 && creates(request, plural)) out.status = 403;
-  for (const auto& [which, count] : policies_)
-    if (count > 0 && refuses(kPolicies[which], request)) out.status = kPolicies[which].status;
+  out.status = refusals_.status_for(request);
   if (request.method == "GET" && line.refuse_reads > 0) {
     --line.refuse_reads;
     out.status = 500;
@@ -188,6 +150,19 @@ CallFate Fate::judge_change(const std::string& actor, const std::string& operati
   return judge_effect({actor, operation, object});
 }
 
+// Looked up for the few that the grid asks about.
+void Fate::note_circumstances(Effect& effect, const std::string& operation) {
+  if (operation == "add learner") {
+    const auto& claims = *world_.api().registry().built_in().claims;
+    for (const auto& [key, record] : world_.api().storage().objects(claims))
+      if (record->text.find("deletionTimestamp") != std::string::npos)
+        effect.beside_leaving_claim = true;
+  } else if (operation.ends_with(" secrets")) {
+    const auto clusters = world_.declared();
+    if (!clusters.empty()) effect.activity = activity_of(world_, clusters.front());
+  }
+}
+
 // Side effects are numbered in the order in which they are tried.
 CallFate Fate::judge_effect(Effect effect) {
   CallFate out;
@@ -195,6 +170,7 @@ CallFate Fate::judge_effect(Effect effect) {
   const auto actor = effect.actor;
   effect.at = world_.elapsed();
   const auto operation = operation_of(effect);
+  note_circumstances(effect, operation);
   effects_.push_back(std::move(effect));
   out.effect = effects_.size();
   for (const auto& fault : plan_.faults) {
@@ -287,6 +263,7 @@ void Fate::inflict(const Fault& fault) {
     case FaultKind::kLoseEtcdReplies:
     case FaultKind::kCutFromEtcd:
     case FaultKind::kCutMember:
+    case FaultKind::kCutPeers:
     case FaultKind::kCutOneWay:
     case FaultKind::kCutPair:
     case FaultKind::kLossy:
@@ -319,13 +296,8 @@ void Fate::inflict(const Fault& fault) {
     case FaultKind::kDeleteRecord:
     case FaultKind::kWipeStatus:
     case FaultKind::kDropServing:
+    case FaultKind::kDeleteLease:
       return meddle(fault);
-    case FaultKind::kDeleteLease: {
-      auto done = world_.api().verbs().remove(*world_.api().registry().built_in().leases,
-                                              op::OperatorOptions().lease);
-      static_cast<void>(done);
-      return;
-    }
     case FaultKind::kRewindStatus:
       return rewind_status(fault);
     case FaultKind::kDeleteCluster:
@@ -353,20 +325,8 @@ void Fate::inflict_on_replica(const Fault& fault) {
 
 void Fate::inflict_on_line(const Fault& fault) {
   auto& replicas = world_.replicas();
-  if (fault.kind == FaultKind::kForbidCreates) {
-    const auto which = static_cast<std::size_t>(std::max(fault.target, 0)) % std::size(kQuotas);
-    auto& count = forbidden_[std::string(kQuotas[which])];
-    ++count;
-    until_over(fault, [&count] { --count; });
-    return;
-  }
-  if (fault.kind == FaultKind::kForbidWrites) {
-    auto& count =
-        policies_[static_cast<std::size_t>(std::max(fault.target, 0)) % std::size(kPolicies)];
-    ++count;
-    until_over(fault, [&count] { --count; });
-    return;
-  }
+  if (fault.kind == FaultKind::kForbidCreates || fault.kind == FaultKind::kForbidWrites)
+    return until_over(fault, refusals_.begin(fault));
   if (fault.target == kEverybody) {
     for (std::size_t i = 0; i < replicas.size(); ++i) {
       auto one = fault;
@@ -424,245 +384,6 @@ void Fate::inflict_on_line(const Fault& fault) {
       ++line.generation;
   }
   weather_changed();
-}
-
-void Fate::inflict_on_network(const Fault& fault) {
-  auto& network = world_.etcd().network();
-  const auto pods = world_.member_pods();
-  auto& replicas = world_.replicas();
-  const auto replica = replicas[static_cast<std::size_t>(fault.target) % replicas.size()]->actor();
-  if (fault.kind == FaultKind::kLoseEtcdReplies) {
-    for (const auto& pod : pods)
-      if (auto* process = world_.process_of(pod))
-        network.lose_answers(replica, process->site(), fault.count);
-    return;
-  }
-  if (fault.kind == FaultKind::kCutFromEtcd) {
-    network.isolate(replica);
-    until_over(fault, [&network, replica] { network.heal(replica); });
-    return;
-  }
-  if (pods.empty()) return;
-  const auto& pod = pods[static_cast<std::size_t>(fault.target) % pods.size()];
-  auto* process = world_.process_of(pod);
-  if (!process) return;
-  const auto site = process->site();
-  if (fault.kind == FaultKind::kCutMember) {
-    network.isolate(site);
-    until_over(fault, [&network, site] { network.heal(site); });
-    return;
-  }
-  if (fault.kind == FaultKind::kBreakNames) {
-    const auto host =
-        pod.name + "." + pod.name.substr(0, pod.name.rfind('-')) + "-peer." + pod.ns + ".svc";
-    world_.etcd().break_name(host);
-    until_over(fault, [this, host] { world_.etcd().mend_name(host); });
-    return;
-  }
-  std::vector<std::string> others;
-  for (const auto& other : pods)
-    if (auto* running = world_.process_of(other); running && running != process)
-      others.push_back(running->site());
-  if (fault.kind == FaultKind::kCutPair && others.size() > 1)
-    others = {others[static_cast<std::size_t>(fault.target) % others.size()]};
-  for (const auto& other : others) inflict_between(fault, site, other);
-}
-
-void Fate::inflict_between(const Fault& fault, const std::string& site, const std::string& other) {
-  auto& network = world_.etcd().network();
-  if (fault.kind == FaultKind::kCutOneWay || fault.kind == FaultKind::kCutPair) {
-    network.cut_one_way(site, other);
-    if (fault.kind == FaultKind::kCutPair) network.cut_one_way(other, site);
-    until_over(fault, [&network, site, other] { network.heal(site, other); });
-  } else if (fault.kind == FaultKind::kLossy) {
-    constexpr unsigned kThird = 333;
-    const auto set = [&network, site, other](unsigned per_mille) {
-      network.set_loss(site, other, per_mille);
-      network.set_loss(other, site, per_mille);
-    };
-    set(kThird);
-    until_over(fault, [set] { set(0); });
-  } else {
-    network.set_delay(site, other, std::chrono::milliseconds(200));
-    until_over(fault, [&network, site, other] { network.set_delay(site, other, Duration(0)); });
-  }
-}
-
-void Fate::inflict_on_member(const Fault& fault) {
-  const auto pods = world_.member_pods();
-  if (pods.empty()) return;
-  const auto& pod = pods[static_cast<std::size_t>(fault.target) % pods.size()];
-  auto* process = world_.process_of(pod);
-  const auto disk = world_.disk_of(pod);
-  switch (fault.kind) {
-    case FaultKind::kKill:
-      if (process) process->kill();
-      return;
-    case FaultKind::kStop:
-      if (!process) return;
-      process->pause();
-      until_over(fault, [process = process->weak_from_this()] {
-        if (auto held = process.lock(); held && held->running()) held->resume();
-      });
-      return;
-    case FaultKind::kRaiseCorrupt:
-      if (process && process->member())
-        process->member()->write(
-            {},
-            etcdsim::ChangeAlarm{etcdsim::ChangeAlarm::Action::kRaise,
-                                 {process->member()->id(), etcd::AlarmKind::kCorrupt}},
-            [](const auto&) {});
-      return;
-    default:
-      if (disk) inflict_on_disk(fault, pod, disk);
-  }
-}
-
-void Fate::inflict_on_disk(const Fault& fault, const ObjectKey& pod, const Disk& disk) {
-  auto* process = world_.process_of(pod);
-  const auto for_a_while = [&](bool etcdsim::Volume::*trouble) {
-    (*disk).*trouble = true;
-    until_over(fault, [disk, trouble] { (*disk).*trouble = false; });
-  };
-  switch (fault.kind) {
-    case FaultKind::kWipe:
-    case FaultKind::kWipeAndKill:
-    case FaultKind::kBlankDisk:
-      disk->wipe();
-      if (fault.kind == FaultKind::kBlankDisk) disk->files.clear();
-      if (process && fault.kind != FaultKind::kWipe) process->kill();
-      return;
-    case FaultKind::kCorruptLog:
-    case FaultKind::kCorruptDatabase:
-      disk->damage(fault.kind == FaultKind::kCorruptLog ? etcdsim::Damage::kLog
-                                                        : etcdsim::Damage::kDatabase);
-      if (process) process->kill();
-      return;
-    case FaultKind::kTamper:
-      if (disk->data.formed) disk->data.formed->state.kv.tamper();
-      return;
-    case FaultKind::kRollBack:
-      if (!disk->data.formed) return;
-      until_over(fault, [this, pod, disk, data = disk->data, files = disk->files] {
-        disk->data = data;
-        disk->files = files;
-        if (auto* late = world_.process_of(pod)) late->kill();
-      });
-      return;
-    case FaultKind::kFullDisk:
-      return for_a_while(&etcdsim::Volume::full);
-    case FaultKind::kReadOnly:
-      return for_a_while(&etcdsim::Volume::read_only);
-    default:
-      disk->stalled = true;
-      world_.etcd().touch();  // others hear nothing from it any more
-      until_over(fault, [this, disk] {
-        disk->stalled = false;
-        world_.etcd().touch();
-      });
-  }
-}
-
-void Fate::inflict_on_node(const Fault& fault) {
-  auto& nodes = world_.nodes();
-  auto& node = *nodes[static_cast<std::size_t>(fault.target) % nodes.size()];
-  if (fault.kind == FaultKind::kReboot) {
-    node.reboot();
-    return;
-  }
-  if (fault.kind == FaultKind::kLoseNode) {
-    node.power_off();
-    auto removed =
-        world_.api().verbs().remove(*world_.api().registry().built_in().nodes, {"", node.name()});
-    static_cast<void>(removed);
-    return;
-  }
-  if (fault.kind == FaultKind::kPowerOff) {
-    node.power_off();
-    until_over(fault, [&node] { node.power_on(); });
-    return;
-  }
-  auto& network = world_.etcd().network();
-  const auto sites = node.sites();
-  node.cut_from_api(true);
-  for (const auto& site : sites) network.isolate(site);
-  until_over(fault, [&node, &network, sites] {
-    for (const auto& site : sites) network.heal(site);
-    node.cut_from_api(false);
-  });
-}
-
-void Fate::meddle(const Fault& fault) {
-  auto& verbs = world_.api().verbs();
-  const auto& registry = world_.api().registry();
-  const auto& built_in = registry.built_in();
-  const auto pods = world_.member_pods();
-  if (pods.empty()) return;
-  const auto& pod = pods[static_cast<std::size_t>(fault.target) % pods.size()];
-  const auto* records = registry.find("quorate.io", "v1alpha1", "etcdmembers");
-  const auto* clusters = registry.find("quorate.io", "v1alpha1", "etcdclusters");
-  // Whatever the API answers: other hands may fail, too.
-  if (fault.kind == FaultKind::kDeletePod) {
-    auto done = verbs.remove(*built_in.pods, pod);
-    static_cast<void>(done);
-  } else if (fault.kind == FaultKind::kLoseVolume) {
-    auto claim = verbs.remove(*built_in.claims, {pod.ns, "data-" + pod.name});
-    auto done = verbs.remove(*built_in.pods, pod);
-    static_cast<void>(claim);
-    static_cast<void>(done);
-  } else if (fault.kind == FaultKind::kEvictPod) {
-    auto done = verbs.evict(pod, {});
-    static_cast<void>(done);
-  } else if (fault.kind == FaultKind::kDeleteRecord) {
-    auto done = verbs.remove(*records, pod);
-    static_cast<void>(done);
-  } else if (fault.kind == FaultKind::kWipeStatus) {
-    for (const auto& name : world_.declared()) {
-      apiserver::WriteOptions options;
-      options.subresource = "status";
-      auto done = verbs.patch(*clusters, {World::kNamespace, name}, apiserver::PatchType::kMerge,
-                              json::Object{{"status", nullptr}}, options);
-      static_cast<void>(done);
-    }
-  } else {
-    const json::Value dropped = json::Object{
-        {"metadata", json::Object{{"labels", json::Object{{"quorate.io/serving", nullptr}}}}}};
-    auto done = verbs.patch(*built_in.pods, pod, apiserver::PatchType::kMerge, dropped);
-    static_cast<void>(done);
-  }
-}
-
-void Fate::rewind_status(const Fault& fault) {
-  const auto* clusters =
-      world_.api().registry().find_kind(api::kApiVersion, api::kClusterKind.kind);
-  for (const auto& name : world_.declared()) {
-    const json::Value* then = nullptr;
-    for (const auto& [at, whose, status] : statuses_)
-      if (whose == name && (!then || at <= world_.elapsed() - fault.duration)) then = &status;
-    const auto now = world_.cluster(name);
-    if (!then || !now) continue;
-    json::Value object = *now;
-    object.as_object()["status"] = *then;
-    apiserver::WriteOptions options;
-    options.subresource = "status";
-    auto done = world_.api().verbs().update(*clusters, {World::kNamespace, name}, std::move(object),
-                                            options);
-    static_cast<void>(done);
-  }
-}
-
-void Fate::inflict_on_cluster(const Fault& fault) {
-  const auto names = world_.declared();
-  if (names.empty()) return;
-  const auto& name = names.front();
-  const auto object = world_.cluster(name);
-  auto removed = world_.remove(name);
-  static_cast<void>(removed);
-  if (fault.kind == FaultKind::kDeleteCluster) return;
-  until_over(fault, [this, name, spec = *json::find(*object, "/spec")] {
-    auto declared = world_.declare(name, spec);
-    CHECK(declared.has_value(), "{}", declared.error().text());
-  });
 }
 
 }  // namespace quorate::sim

@@ -14,6 +14,7 @@
 #include "tests/sim/faults/activity.h"
 #include "tests/sim/faults/link.h"
 #include "tests/sim/faults/plan.h"
+#include "tests/sim/faults/refusals.h"
 #include "tests/sim/kubelet/disks.h"
 
 namespace quorate::sim {
@@ -42,6 +43,8 @@ class Fate final : public Judge {
     std::string method;  // or what is asked of etcd
     std::string path;    // of the object, also of one that is created; of a member, its ID
     Duration at{};
+    bool beside_leaving_claim = false;  // of an addition: some claim is being deleted
+    Activity activity{};  // of a change of a Secret: what went on in the first cluster
   };
   [[nodiscard]] const std::vector<Effect>& effects() const { return effects_; }
   [[nodiscard]] const std::map<FaultKind, int>& injected() const { return injected_; }
@@ -82,6 +85,7 @@ class Fate final : public Judge {
 
   Task<void> run();
   CallFate judge_effect(Effect effect);
+  void note_circumstances(Effect& effect, const std::string& operation);
   void at(Monotonic when, std::function<void()> what);
   void note_injected(const Fault& fault, std::string_view operation = "");
   void inflict_on_replica(const Fault& fault);
@@ -113,8 +117,7 @@ class Fate final : public Judge {
   std::vector<Effect> effects_;
   std::map<FaultKind, int> injected_;
   std::vector<Injection> injections_;
-  std::map<std::string, int> forbidden_;  // plurals of kinds that cannot be created, by how many
-  std::map<std::size_t, int> policies_;   // by their numbers, likewise
+  Refusals refusals_;
   // Every status of every EtcdCluster, kept if the plan may bring one back.
   std::vector<std::tuple<Duration, std::string, json::Value>> statuses_;
   std::shared_ptr<apiserver::Storage::Listener> listener_;

@@ -40,6 +40,8 @@ enum class FaultKind {
   kLoseEtcdReplies,  // the next `count` answers of every member to the replica
   kCutFromEtcd,      // the replica reaches no member for `duration`
   kCutMember,        // the member's Pod is cut off for `duration`
+  kCutPeers,         // the member and the others do not hear each other for `duration`; operators
+                     // and clients reach it
   kCutOneWay,        // what the member's Pod sends arrives nowhere for `duration`
   kCutPair,          // the member's Pod and the next one do not reach each other for `duration`
   kLossy,            // a third of what the member's Pod and others send each other is lost, for

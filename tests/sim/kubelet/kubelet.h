@@ -91,6 +91,9 @@ class Kubelet {
   [[nodiscard]] std::string address() const;  // of the node
   bool has_image(const std::string& image) const { return pulled_.contains(image); }
   void note_image(const std::string& image) { pulled_.insert(image); }
+  // There is none for this node's architecture.
+  void lack(const std::string& image) { lacking_.insert(image); }
+  bool lacks(const std::string& image) const { return lacking_.contains(image); }
   void wake(const ObjectKey& pod);
 
  private:
@@ -120,6 +123,7 @@ class Kubelet {
   WallTime started_{};
   std::string uid_;  // of the Node object
   std::set<std::string> pulled_;
+  std::set<std::string> lacking_;
   std::set<ObjectKey> changed_;  // Pods to be looked at, by the API
   std::set<ObjectKey> changed_secrets_;
   std::map<ObjectKey, std::unique_ptr<PodRun>> pods_;

@@ -275,7 +275,7 @@ void PodRun::begin(const std::string& name, std::uint64_t run) {
     machine_.start_failed(name, {kind, std::move(message)}, now());
   };
   const auto& images = node_.ground().images;
-  if (!images.contains(spec->image))
+  if (!images.contains(spec->image) || node_.lacks(spec->image))
     return cannot(node::StartFailure::Kind::kImage, "image \"" + spec->image + "\" not found");
   node_.note_image(spec->image);
   auto variables = environment(*spec);
@@ -406,7 +406,7 @@ Result<datadir::Environment> PodRun::environment(const node::ContainerSpec& spec
 bool PodRun::answer(const std::string& name, const node::Probe& probe) const {
   auto found = containers_.find(name);
   if (found == containers_.end() || !found->second.process) return false;
-  const auto& process = *found->second.process;
+  auto& process = *found->second.process;
   if (probe.kind == node::Probe::Kind::kTcp) return process.accepts_tcp();
   return process.probe(probe.path) == 200;
 }

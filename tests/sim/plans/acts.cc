@@ -13,6 +13,13 @@ json::Object plain_spec(int replicas) {
   return {{"replicas", replicas}, {"tls", json::Object{{"peer", off}, {"client", off}}}};
 }
 
+json::Object shaped_spec(const char* version, const char* memory) {
+  auto spec = plain_spec(3);
+  spec["version"] = version;
+  spec["resources"] = json::Object{{"requests", json::Object{{"memory", memory}}}};
+  return spec;
+}
+
 Act declare(Duration at, std::string name, json::Object spec) {
   return {at, "declares " + name, [name, spec = json::Value(std::move(spec))](World& world) {
             auto declared = world.declare(name, spec);
@@ -83,11 +90,11 @@ const std::vector<FaultKind>& faults_of_operators() {
 std::vector<FaultKind> faults_that_heal() {
   auto out = faults_of_operators();
   for (auto kind :
-       {FaultKind::kCutMember, FaultKind::kCutOneWay, FaultKind::kCutPair, FaultKind::kLossy,
-        FaultKind::kSlowNetwork, FaultKind::kBreakNames, FaultKind::kKill, FaultKind::kStop,
-        FaultKind::kFullDisk, FaultKind::kReadOnly, FaultKind::kStallDisk, FaultKind::kPowerOff,
-        FaultKind::kReboot, FaultKind::kCutNode, FaultKind::kDeletePod, FaultKind::kEvictPod,
-        FaultKind::kDeleteRecord})
+       {FaultKind::kCutMember, FaultKind::kCutPeers, FaultKind::kCutOneWay, FaultKind::kCutPair,
+        FaultKind::kLossy, FaultKind::kSlowNetwork, FaultKind::kBreakNames, FaultKind::kKill,
+        FaultKind::kStop, FaultKind::kFullDisk, FaultKind::kReadOnly, FaultKind::kStallDisk,
+        FaultKind::kPowerOff, FaultKind::kReboot, FaultKind::kCutNode, FaultKind::kDeletePod,
+        FaultKind::kEvictPod, FaultKind::kDeleteRecord})
     out.push_back(kind);
   return out;
 }

@@ -9,6 +9,8 @@ namespace quorate::sim {
 
 // Applications begin to talk to what is declared.
 [[nodiscard]] Act declare(Duration at, std::string name, json::Object spec);
+// A version and memory, beside that.
+[[nodiscard]] json::Object shaped_spec(const char* version, const char* memory);
 // An edit; one that is refused is as good.
 [[nodiscard]] Act edit(Duration at, std::string name, json::Object spec);
 [[nodiscard]] Act remove(Duration at, std::string name);
@@ -30,5 +32,6 @@ namespace quorate::sim {
 
 // ---- Stories by what they are about ----
 [[nodiscard]] std::vector<Scenario> lifecycle_scenarios();
+[[nodiscard]] std::vector<Scenario> surroundings_scenarios();
 
 }  // namespace quorate::sim

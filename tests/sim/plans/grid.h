@@ -15,9 +15,9 @@ namespace quorate::sim {
 struct Cell {
   std::string_view id;
   std::string_view says;
-  // Whether the run was a case of it; empty: no run is, because what it speaks of is not there or
-  // is tried elsewhere.
+  // Whether the run was a case of it. Empty: no run can be, and `beyond` says why.
   std::function<bool(const Trial&, const Outcome&)> reached = {};
+  std::string_view beyond = {};
 };
 [[nodiscard]] const std::vector<Cell>& grid();
 
@@ -25,7 +25,7 @@ struct Cell {
 class GridCoverage {
  public:
   void add(const Trial& trial, const Outcome& outcome);
-  // `102 of 139; not reached: B15, ...`
+  // `105 of 115; not reached: B15, ...`
   [[nodiscard]] std::string text() const;
 
  private:

@@ -34,6 +34,16 @@ Counts count_writes(const Audit& audit) {
   return out;
 }
 
+// How many objects there are of what operators make, and of what follows from it.
+void count_left(World& world, Counts& counts) {
+  const auto& registry = world.api().registry();
+  const auto& built_in = registry.built_in();
+  for (const auto* kind : {built_in.pods, built_in.claims, built_in.services, built_in.secrets,
+                           registry.find_kind(api::kApiVersion, api::kMemberKind.kind),
+                           registry.find_kind("policy/v1", "PodDisruptionBudget")})
+    counts["LEFT " + kind->plural] = static_cast<int>(world.api().storage().objects(*kind).size());
+}
+
 // What is stored, asked and answered, as one number.
 class Digest {
  public:
@@ -126,8 +136,14 @@ class Run {
     if (is_over()) return;
     find_stuck(ending);
     checker_->at_calm();
-    ending.counts = count_writes(world_.audit());
+    ending.counts = counted();
     checker_->at_end(ending);
+  }
+
+  Counts counted() {
+    auto out = count_writes(world_.audit());
+    count_left(world_, out);
+    return out;
   }
 
   void say(std::string_view who, std::string_view what) {
@@ -310,7 +326,7 @@ class Run {
     out.virtual_time = world_.elapsed();
     out.digest = digest_of(world_);
     out.effects = world_.fate().effects();
-    out.counts = count_writes(world_.audit());
+    out.counts = counted();
     out.acknowledged = world_.history().acknowledged;
     out.injected = world_.fate().injected();
     out.injections = world_.fate().injections();

@@ -84,25 +84,18 @@ Scenario make_authorities() {
   return out;
 }
 
-json::Object shaped(const char* version, const char* memory) {
-  auto spec = plain_spec(3);
-  spec["version"] = version;
-  spec["resources"] = json::Object{{"requests", json::Object{{"memory", memory}}}};
-  return spec;
-}
-
 Scenario make_roll() {
   auto out = form_as("roll",
                      "other memory, another patch version, one that does not exist and back, and "
                      "both at once, wanted one after the other whether reached or not");
-  auto back = edit(170s, "c", shaped("3.6.15", "256Mi"));
+  auto back = edit(170s, "c", shaped_spec("3.6.15", "256Mi"));
   back.says = "goes back to 3.6.15";  // from a version of which there is no image
-  out.acts = {declare(0s, "c", shaped("3.6.15", "128Mi")),
-              edit(40s, "c", shaped("3.6.15", "256Mi")),
-              edit(80s, "c", shaped("3.6.16", "256Mi")),
-              edit(130s, "c", shaped("3.6.19", "256Mi")),
+  out.acts = {declare(0s, "c", shaped_spec("3.6.15", "128Mi")),
+              edit(40s, "c", shaped_spec("3.6.15", "256Mi")),
+              edit(80s, "c", shaped_spec("3.6.16", "256Mi")),
+              edit(130s, "c", shaped_spec("3.6.19", "256Mi")),
               std::move(back),
-              edit(210s, "c", shaped("3.6.16", "128Mi"))};
+              edit(210s, "c", shaped_spec("3.6.16", "128Mi"))};
   return out;
 }
 
@@ -112,7 +105,7 @@ Scenario make_roll_pod_bound() {
   out.name = "replace";
   out.says = "as pod-bound, and other memory is wanted twice";
   auto spec = [](const char* memory) {
-    auto shape = shaped("3.6.16", memory);
+    auto shape = shaped_spec("3.6.16", memory);
     shape["storage"] = json::Object{{"emptyDir", json::Object()}};
     return shape;
   };
@@ -123,32 +116,32 @@ Scenario make_roll_pod_bound() {
 
 Scenario make_outgrow() {
   auto out = form_as("outgrow", "five members of other memory instead of three, and back");
-  auto five = shaped("3.6.16", "256Mi");
+  auto five = shaped_spec("3.6.16", "256Mi");
   five["replicas"] = 5;
-  out.acts = {declare(0s, "c", shaped("3.6.16", "128Mi")), edit(40s, "c", std::move(five)),
-              edit(200s, "c", shaped("3.6.16", "128Mi"))};
+  out.acts = {declare(0s, "c", shaped_spec("3.6.16", "128Mi")), edit(40s, "c", std::move(five)),
+              edit(200s, "c", shaped_spec("3.6.16", "128Mi"))};
   return out;
 }
 
 // What one member is given differs in everything that can be changed by an edit.
 Scenario make_overhaul() {
   auto out = form_as("overhaul", "version, members, memory and options change in one edit");
-  auto other = shaped("3.6.16", "256Mi");
+  auto other = shaped_spec("3.6.16", "256Mi");
   other["replicas"] = 5;
   other["options"] = json::Object{{"heartbeat-interval", "150"}, {"election-timeout", "1500"}};
-  out.acts = {declare(0s, "c", shaped("3.6.15", "128Mi")), edit(40s, "c", std::move(other))};
+  out.acts = {declare(0s, "c", shaped_spec("3.6.15", "128Mi")), edit(40s, "c", std::move(other))};
   return out;
 }
 
 Scenario make_recede() {
   auto out = form_as("recede", "two of five members are to go while all get more memory");
   auto five = [](const char* memory) {
-    auto spec = shaped("3.6.16", memory);
+    auto spec = shaped_spec("3.6.16", memory);
     spec["replicas"] = 5;
     return spec;
   };
   out.acts = {declare(0s, "c", five("128Mi")), edit(60s, "c", five("256Mi")),
-              edit(64s, "c", shaped("3.6.16", "256Mi"))};
+              edit(64s, "c", shaped_spec("3.6.16", "256Mi"))};
   return out;
 }
 
@@ -214,7 +207,8 @@ std::vector<Scenario> make_scenarios() {
                             make_two(),
                             make_neighbour(),
                             make_blackout()};
-  for (auto& scenario : lifecycle_scenarios()) out.push_back(std::move(scenario));
+  for (auto& more : {lifecycle_scenarios(), surroundings_scenarios()})
+    out.insert(out.end(), more.begin(), more.end());
   return out;
 }
 
