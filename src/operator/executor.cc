@@ -119,7 +119,7 @@ bool Executor::forget_unwanted(const plan::Decision& decision, plan::Observation
     for (const auto& step : stage.steps)
       wanted.insert(refusal_key(plan::describe(step, seen.cluster.key.name)));
   const auto is_fresh = [&](const plan::Refusal& refusal) {
-    return refusal.refused_at && seen.now.monotonic - *refusal.refused_at < plan::kRefusedFor;
+    return plan::is_left_in_peace(refusal, seen.now.monotonic);
   };
   const auto forgotten = std::erase_if(memory.refusals, [&](const auto& entry) {
     return !wanted.contains(entry.first) && !is_fresh(entry.second);
@@ -149,10 +149,12 @@ void Executor::remember(const plan::Step& step, const Result<void>& done, Pass& 
   refusal.operation = key.second;
   refusal.message = error.text();
   refusal.transient = error.code() != Code::kForbidden && error.code() != Code::kInvalid;
-  if (plan::permit_of(step) && error.code() == Code::kUnavailable)
-    refusal.refused_at = runtime_.clock->now();
   auto known = pass.memory.refusals.find(key);
   refusal.since = known != pass.memory.refusals.end() ? known->second.since : pass.seen.now.wall;
+  if (plan::permit_of(step) && error.code() == Code::kUnavailable) {
+    refusal.refused_at = runtime_.clock->now();
+    refusal.refused_for = runtime_.clock->wall() - refusal.since;
+  }
   pass.memory.refusals[key] = std::move(refusal);
 }
 
@@ -316,6 +318,14 @@ Task<Result<void>> Executor::create(kube::Resource resource, json::Value object,
 Task<Result<void>> Executor::patch(kube::Resource resource, std::string name, Uid uid,
                                    json::Object body, kube::StoreBase& store, Pass& pass,
                                    kube::PatchKind kind) {
+  CO_TRY(co_await patch_object(resource, std::move(name), std::move(uid), std::move(body), store,
+                               pass, kind));
+  co_return Result<void>();
+}
+
+Task<Result<kube::Meta>> Executor::patch_object(kube::Resource resource, std::string name, Uid uid,
+                                                json::Object body, kube::StoreBase& store,
+                                                Pass& pass, kube::PatchKind kind) {
   auto& metadata = body["metadata"];
   if (!metadata.is_object()) metadata = json::Object();
   metadata.as_object()["uid"] = uid.value();
@@ -326,16 +336,24 @@ Task<Result<void>> Executor::patch(kube::Resource resource, std::string name, Ui
     co_await await_newer(client_, resource, key, store, pass.memory, until);
   if (!patched) co_return fail(std::move(patched).error());
   wrote(store, *patched, pass);
-  co_return Result<void>();
+  co_return patched->meta();
 }
 
-// By UID and by the version that the plan saw: somebody who changed the record in between is not
-// overruled.
+namespace {
+
+plan::RecordFacts* find_record(plan::Observation& seen, const std::string& name, const Uid& uid) {
+  for (auto& record : seen.records)
+    if (record.name == name && record.uid == uid) return &record;
+  return nullptr;
+}
+
+}  // namespace
+
+// Somebody who changed the record in between is not overruled: each change is on top of the one
+// before, by version.
 Task<Result<void>> Executor::change_record(std::string name, Uid uid, RecordChange change,
                                            Pass& pass) {
-  const plan::RecordFacts* record = nullptr;
-  for (const auto& seen : pass.seen.records)
-    if (seen.name == name && seen.uid == uid) record = &seen;
+  const auto* record = find_record(pass.seen, name, uid);
   if (!record)
     co_return fail(Code::kConflict, "EtcdMember " + name + " is not the one that the plan saw");
   auto wanted = record->spec;
@@ -343,8 +361,13 @@ Task<Result<void>> Executor::change_record(std::string name, Uid uid, RecordChan
   json::Object body{
       {"metadata", json::Object{{"resourceVersion", record->resource_version.value()}}},
       {"spec", json::make_merge_patch(api::encode(record->spec), api::encode(wanted))}};
-  co_return co_await patch(kube::kEtcdMembers, std::move(name), std::move(uid), std::move(body),
-                           caches_.records, pass);
+  CO_TRY(auto meta, co_await patch_object(kube::kEtcdMembers, name, uid, std::move(body),
+                                          caches_.records, pass));
+  if (auto* written = find_record(pass.seen, name, uid)) {
+    written->spec = std::move(wanted);
+    written->resource_version = std::move(meta.resource_version);
+  }
+  co_return Result<void>();
 }
 
 Task<Result<void>> Executor::remove(kube::Resource resource, plan::Victim victim,

@@ -78,6 +78,7 @@ class Executor {
     Owner owner;
     // Made in this pass: what they issue needs no question to the server.
     std::map<plan::Shared, TlsPems> authorities = {};
+    std::map<std::string, Uid> pods = {};  // made in this pass, by name
   };
   Task<Result<void>> take(const plan::Step& step, Pass& pass);
   Task<Result<void>> take_disruptive(const plan::Step& step, const plan::Permit& permit,
@@ -95,7 +96,13 @@ class Executor {
   Task<Result<void>> patch(kube::Resource resource, std::string name, Uid uid, json::Object body,
                            kube::StoreBase& store, Pass& pass,
                            kube::PatchKind kind = kube::PatchKind::kMerge);
+  // The same; says what the object is by now.
+  Task<Result<kube::Meta>> patch_object(kube::Resource resource, std::string name, Uid uid,
+                                        json::Object body, kube::StoreBase& store, Pass& pass,
+                                        kube::PatchKind kind = kube::PatchKind::kMerge);
   using RecordChange = std::function<void(api::MemberSpec&)>;
+  // By UID and by the version that the plan saw, or that an earlier step of this pass left:
+  // `pass.seen` is told of what was written.
   Task<Result<void>> change_record(std::string name, Uid uid, RecordChange change, Pass& pass);
   // Of exactly this version, which the plan saw.
   Task<Result<void>> remove(kube::Resource resource, plan::Victim victim,
@@ -114,6 +121,7 @@ class Executor {
   Task<Result<void>> on(plan::CreateClaim step, Pass& pass);
   Task<Result<void>> on(plan::AllowRun step, Pass& pass);
   Task<Result<void>> on(plan::CreatePod step, Pass& pass);
+  Task<Result<void>> on(plan::OpenNewPod step, Pass& pass);
   Task<Result<void>> on(plan::NoteOnRecord step, Pass& pass);
   Task<Result<void>> on(plan::NoteVersion step, Pass& pass);
   Task<Result<void>> on(plan::NoteOnClaim step, Pass& pass);

@@ -97,7 +97,18 @@ Task<Result<void>> Executor::on(plan::AllowRun step, Pass& pass) {
 }
 
 Task<Result<void>> Executor::on(plan::CreatePod step, Pass& pass) {
-  return create(kube::kPods, build_pod(pass.owner, step), caches_.pods, pass);
+  CO_TRY(auto made, co_await make(kube::kPods, build_pod(pass.owner, step), caches_.pods, pass));
+  // Of an earlier pass, whose answer was lost: what comes next is decided when it was looked at.
+  if (!made.now) co_return fail(Code::kConflict, "Pod " + step.shape.name + " is there already");
+  pass.pods.insert_or_assign(step.shape.name, std::move(made.meta.uid));
+  co_return Result<void>();
+}
+
+Task<Result<void>> Executor::on(plan::OpenNewPod step, Pass& pass) {
+  const auto made = pass.pods.find(step.pod);
+  if (made == pass.pods.end())
+    co_return fail(Code::kConflict, "Pod " + step.pod + " was not made in this pass");
+  co_return co_await on(plan::UpdatePodState{step.pod, made->second, std::move(step.state)}, pass);
 }
 
 Task<Result<void>> Executor::on(plan::NoteOnRecord step, Pass& pass) {

@@ -35,6 +35,7 @@ struct ClusterMemory {
   bool ask_members = true;     // the last decision wants everything asked anew
   bool ask_endpoints = false;  // and where clients are sent
   Monotonic asked_at{};        // when the members were last asked
+  Monotonic patient_at{};      // when those who had been silent were last given their time
   Monotonic known_since{};     // when the cluster was first looked at
   // The intent that status was last seen to hold, and since when (Observation::intent_since).
   std::optional<api::IntentStatus> intent;

@@ -15,6 +15,11 @@ namespace {
 constexpr Duration kShortestTrust = std::chrono::seconds(60);
 constexpr int kQuestionsMissed = 3;
 
+// Enough for a member that lives: one that did not answer the last time, or is being ended, keeps
+// nobody waiting longer. Its address may be nobody's any more, and the network takes seconds to say
+// so.
+constexpr Duration kShortPatience = std::chrono::seconds(1);
+
 std::string_view kind_of(const ServiceView&) { return kube::kServices.kind; }
 std::string_view kind_of(const BudgetView&) { return kube::kPodDisruptionBudgets.kind; }
 std::string_view kind_of(const SecretView&) { return kube::kSecrets.kind; }
@@ -25,7 +30,8 @@ bool is_formed(const plan::ClusterFacts& cluster) {
 }
 
 bool can_be_asked(const plan::PodFacts& pod, const Uid& cluster) {
-  return pod.controller == cluster && !pod.ip.empty() && pod.etcd.running;
+  return pod.controller == cluster && !pod.ip.empty() &&
+         (pod.etcd.running || pod.may_just_have_started());
 }
 
 std::vector<plan::ListedMember> listed(const etcd::MemberList& list) {
@@ -243,27 +249,35 @@ Task<void> Observer::look_at_taken_names(ClusterMemory& memory) {
   }
 }
 
-Task<void> Observer::ask_members(const plan::Observation& seen, ClusterMemory& memory,
-                                 bool everything) {
-  const auto now = runtime_.clock->now();
-  bool due = everything || memory.ask_members || now >= memory.asked_at + period();
-  std::vector<plan::PodFacts> pods;
-  for (const auto& pod : seen.pods) {
-    auto known = memory.answers.find(pod.ordinal);
-    if (known != memory.answers.end() && known->second.pod != pod.uid) memory.answers.erase(known);
-    if (!can_be_asked(pod, seen.cluster.uid)) continue;
-    due = due || !memory.answers.contains(pod.ordinal);
-    pods.push_back(pod);
-  }
+namespace {
+
+// What was said in Pods that are gone, and by members whose records are.
+void forget_gone(const plan::Observation& seen, ClusterMemory& memory) {
   std::erase_if(memory.answers, [&](const auto& entry) {
-    return std::none_of(seen.pods.begin(), seen.pods.end(),
-                        [&](const auto& pod) { return pod.ordinal == entry.first; });
+    return std::none_of(seen.pods.begin(), seen.pods.end(), [&](const auto& pod) {
+      return pod.ordinal == entry.first && pod.uid == entry.second.pod;
+    });
   });
   std::erase_if(memory.applied, [&](const auto& entry) {
     return std::none_of(seen.records.begin(), seen.records.end(), [&](const auto& record) {
       return record.spec.identity.ordinal == entry.first;
     });
   });
+}
+
+}  // namespace
+
+Task<void> Observer::ask_members(const plan::Observation& seen, ClusterMemory& memory,
+                                 bool everything) {
+  const auto now = runtime_.clock->now();
+  bool due = everything || memory.ask_members || now >= memory.asked_at + period();
+  forget_gone(seen, memory);
+  std::vector<plan::PodFacts> pods;
+  for (const auto& pod : seen.pods) {
+    if (!can_be_asked(pod, seen.cluster.uid)) continue;
+    due = due || !memory.answers.contains(pod.ordinal);
+    pods.push_back(pod);
+  }
   if (!due || pods.empty()) co_return;
 
   auto link = co_await link_.open(seen.cluster, runtime_.in(options_.ask_timeout));
@@ -276,28 +290,38 @@ Task<void> Observer::ask_members(const plan::Observation& seen, ClusterMemory& m
   auto depth = Depth::kStatus;
   if (everything || memory.ask_members)
     depth = is_formed(seen.cluster) ? Depth::kMembers : Depth::kMembersAndKeys;
+  // Who is merely slow is given its time as often as members are asked when nothing happens.
+  const bool patient = now >= memory.patient_at + period();
+  if (patient) memory.patient_at = now;
   std::vector<Task<Result<plan::MemberAnswer>>> questions;
   for (const auto& pod : pods) {
+    const auto before = memory.answers.find(pod.ordinal);
+    const bool silent = before != memory.answers.end() && !before->second.answered;
+    const bool hurried = pod.deleting || !pod.etcd.running || (silent && !patient);
+    const auto patience = hurried ? kShortPatience : options_.ask_timeout;
     plan::MemberAnswer answer;
     answer.ordinal = pod.ordinal;
     answer.pod = pod.uid;
     answer.asked_at = now;
-    questions.push_back(ask(MemberLink::to(*link, seen.cluster, pod), std::move(answer), depth));
+    questions.push_back(ask(MemberLink::to(*link, seen.cluster, pod), std::move(answer), depth,
+                            std::min(patience, options_.ask_timeout)));
   }
   auto answers = co_await rt::all(runtime_, std::move(questions));
-  for (auto& answer : answers)
-    if (answer) {
-      note_applied(*answer, memory);
-      note_since(*answer, memory);
-      memory.answers[answer->ordinal] = std::move(*answer);
-    }
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    auto& answer = answers[i];
+    // The silence of one that need not have started says nothing.
+    if (!answer || (!answer->answered && !pods[i].etcd.running)) continue;
+    note_applied(*answer, memory);
+    note_since(*answer, memory);
+    memory.answers[answer->ordinal] = std::move(*answer);
+  }
   memory.asked_at = now;
 }
 
 // A member that does not answer is a fact, not a failure: the answer says why.
 Task<Result<plan::MemberAnswer>> Observer::ask(etcd::Target target, plan::MemberAnswer answer,
-                                               Depth depth) {
-  const auto deadline = runtime_.in(options_.ask_timeout);
+                                               Depth depth, Duration patience) {
+  const auto deadline = runtime_.in(patience);
   ++counters_.questions;
   auto status = co_await etcd_.status(target, deadline);
   if (!status) {

@@ -62,7 +62,8 @@ class Observer {
   Task<Result<plan::MemberHash>> ask_hash(etcd::Target target, plan::MemberHash hash,
                                           Revision revision);
   Task<void> ask_members(const plan::Observation& seen, ClusterMemory& memory, bool everything);
-  Task<Result<plan::MemberAnswer>> ask(etcd::Target target, plan::MemberAnswer answer, Depth depth);
+  Task<Result<plan::MemberAnswer>> ask(etcd::Target target, plan::MemberAnswer answer, Depth depth,
+                                       Duration patience);
 
   rt::Runtime runtime_;
   Caches& caches_;

@@ -1,5 +1,7 @@
 #include "operator/process_figures.h"
 
+#include <link.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -30,7 +32,23 @@ std::optional<std::uint64_t> count_open_files() {
   return count - 1;  // without the one that lists them
 }
 
+// Segments that may be written to hold what relocation left, even where they are read-only by now.
+int give_back(dl_phdr_info* object, std::size_t, void*) {
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  for (int i = 0; i < object->dlpi_phnum; ++i) {
+    const auto& segment = object->dlpi_phdr[i];
+    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W) != 0) continue;
+    const auto begin = (object->dlpi_addr + segment.p_vaddr) / page * page;
+    const auto end = (object->dlpi_addr + segment.p_vaddr + segment.p_memsz) / page * page;
+    // A kernel that refuses leaves everything as it is.
+    if (end > begin) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+  }
+  return 0;
+}
+
 }  // namespace
+
+void give_back_program_pages() { ::dl_iterate_phdr(give_back, nullptr); }
 
 ProcessFigures read_process_figures() {
   ProcessFigures out;

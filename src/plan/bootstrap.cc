@@ -166,7 +166,9 @@ void record_formed(const Situation& now, const FormedProof& proof, Finding& out)
   out.verdicts.push_back(
       now.acts(kRule, "RecordingIdentity",
                fmt::format("a quorum formed cluster {}; writes it down", proof.cluster_id.text())));
-  for (auto& stage : note_identities(now, &proof)) out.stages.push_back(std::move(stage));
+  auto notes = note_identities(now, &proof);
+  for (auto* stage : {&notes.durable, &notes.pods})
+    if (!stage->steps.empty()) out.stages.push_back(std::move(*stage));
 }
 
 void give_up(const Situation& now, const std::string& loss, Finding& out) {

@@ -64,7 +64,8 @@ TEST(Bootstrap, WritesRecordsThenClaimsThenPodsThenIdentity) {
   EXPECT_LT(position<CreateRecord>(world, true), position<CreateClaim>(world, false));
   EXPECT_LT(position<CreateClaim>(world, true), position<CreatePod>(world, false));
   EXPECT_LT(position<CreatePod>(world, true), position<AllowRun>(world, false));
-  EXPECT_LT(position<AllowRun>(world, true), position<UpdatePodState>(world, false));
+  EXPECT_LT(position<AllowRun>(world, true), position<OpenNewPod>(world, false));
+  EXPECT_LT(position<OpenNewPod>(world, true), position<UpdatePodState>(world, false));
   EXPECT_LT(position<AllowRun>(world, true), position<NoteOnRecord>(world, false));
   EXPECT_LT(position<NoteOnRecord>(world, true), first_told(world));
   EXPECT_LT(position<NoteOnClaim>(world, true), first_told(world));
@@ -99,9 +100,10 @@ TEST(Bootstrap, GivesEveryMemberTheSameClusterAndToken) {
 // Between the Pod and the record's leave to run nothing is started; from then on another Pod is not
 // the first, and says so by what it does not say.
 TEST(Bootstrap, OpensAPodWhenItsRecordSaysThatItMayRun) {
-  auto world = with_pods_made();
+  World world;
   world.refuses = [](const Step& step) { return std::holds_alternative<AllowRun>(step); };
-  world.pass();
+  for (int i = 0; i < 4; ++i) world.pass();
+  ASSERT_THAT(world.seen.pods, SizeIs(3));
   for (const auto& pod : world.seen.pods) EXPECT_TRUE(pod.held && pod.first_pod) << pod.name;
   world.delete_pod("c-1");  // it cannot have run
   world.refuses = nullptr;
@@ -114,6 +116,35 @@ TEST(Bootstrap, OpensAPodWhenItsRecordSaysThatItMayRun) {
   world.pass();
   ASSERT_TRUE(world.pod("c-1"));
   EXPECT_FALSE(world.pod("c-1")->held || world.pod("c-1")->first_pod);
+}
+
+// A kubelet that starts a held Pod twice leaves it alone for ten seconds: nobody has to look at it
+// in between.
+TEST(Bootstrap, MakesAndOpensFirstPodsInOnePass) {
+  for (const auto& spec : {api::ClusterSpec(), pod_bound()}) {
+    auto world = with_pods_made(spec);
+    ASSERT_THAT(world.seen.pods, SizeIs(3));
+    for (const auto& pod : world.seen.pods) {
+      EXPECT_TRUE(pod.first_pod && pod.formation_open && !pod.held) << pod.name;
+      EXPECT_TRUE(world.record(pod.name)->spec.run);
+    }
+  }
+}
+
+TEST(Bootstrap, OpensNoPodWhoseMakingWasRefused) {
+  for (const auto& spec : {api::ClusterSpec(), pod_bound()}) {
+    World world(spec);
+    world.refuses = [](const Step& step) {
+      const auto* pod = std::get_if<CreatePod>(&step);
+      return pod && pod->shape.name == "c-1";
+    };
+    for (int i = 0; i < 4; ++i) world.pass();
+    EXPECT_EQ(world.pod("c-1"), nullptr);
+    EXPECT_FALSE(world.record("c-1")->spec.run);
+    ASSERT_TRUE(world.pod("c-0"));
+    EXPECT_EQ(world.pod("c-0")->held, spec.storage.empty_dir.has_value())
+        << "where data goes with the Pod all of them have to be there first";
+  }
 }
 
 // Whom Pods trust is not known while a certificate is missing; that is no reason to replace them.

@@ -25,9 +25,11 @@ constexpr std::array kRules{
     Rule{"rotate", rotate},
 };
 
-// How soon to look again of ourselves; what changes in Kubernetes wakes us earlier.
-constexpr auto kFormingPause = std::chrono::milliseconds(500);
+// How soon to look again of ourselves; what changes in Kubernetes wakes us earlier. Of what changes
+// inside etcd nobody tells us: what has just begun is looked at often, what lasts less so.
+constexpr auto kFirstPause = std::chrono::milliseconds(200);
 constexpr auto kMembershipPause = std::chrono::seconds(1);
+constexpr int kPauseShare = 8;  // of how long it has lasted
 constexpr auto kRetryPause = std::chrono::seconds(5);
 // For how long a name that is taken is looked at often.
 constexpr auto kSoonFreed = std::chrono::minutes(1);
@@ -67,6 +69,11 @@ bool may_be_freed(const Situation& now, const Verdict& verdict) {
          now.seen.now.wall - since_of(verdict) < kSoonFreed;
 }
 
+Duration pause_during(const Situation& now, const Verdict& verdict) {
+  const Duration lasts = now.seen.now.wall - since_of(verdict);
+  return std::clamp<Duration>(lasts / kPauseShare, kFirstPause, kMembershipPause);
+}
+
 std::optional<Duration> next_look(const Situation& now, std::span<const Ruling> rulings) {
   std::optional<Duration> soonest;
   auto at_most = [&](Duration wait) {
@@ -74,7 +81,7 @@ std::optional<Duration> next_look(const Situation& now, std::span<const Ruling> 
   };
   bool stopped = now.seen.cluster.deleting || now.claimed_by_other;
   if (stopped) return std::nullopt;
-  if (now.formation && !now.formed) at_most(kFormingPause);
+  const bool forms = now.formation && !now.formed;
   if (suspects_difference(now)) at_most(kHashAgain);
   for (const auto& ruling : rulings)
     for (const auto& verdict : ruling.verdicts) {
@@ -82,7 +89,8 @@ std::optional<Duration> next_look(const Situation& now, std::span<const Ruling> 
         at_most(*deadline - now.seen.now.wall);
       // A refusal may have been lifted, a lost answer is worth another question.
       if (deadline_of(verdict) || std::holds_alternative<Acts>(verdict)) at_most(kRetryPause);
-      if (changes_members(ruling.rule) && !is_aside(verdict)) at_most(kMembershipPause);
+      const bool changes = changes_members(ruling.rule) || (forms && ruling.rule == "bootstrap");
+      if (changes && !is_aside(verdict)) at_most(pause_during(now, verdict));
       if (may_be_freed(now, verdict)) at_most(kMembershipPause);
     }
   for (const auto& shared : now.seen.shared) {

@@ -16,16 +16,17 @@
 //
 // Guarantees   a claim is made only for a member whose etcd cannot have run yet (`run` is set
 //              before that can be). The first Pod of a volume is made held: the launch guard starts
-//              nothing in it until `run` is set, and that is set only while the Pod is there. So a
-//              Pod that is made for a member that may run is not the first, and says so: on a disk
-//              that nobody knows, the guard does not start in it (docs/launch.md). A Pod is made
-//              only for a member whose volume is there and stays, and for one that joins only when
-//              etcd lists it; a Pod of a formed cluster is told so. A member is labelled serving
-//              only when it has just been verified as a voter, and not before its own witnesses
-//              know who it is: its record and claim earlier, its Pod in the same write. The label
-//              goes when its data is lost, or before it is removed. That nobody is sent to a
-//              cluster of which some other member does not know yet that it has formed, is seen to
-//              by the client Service (ensure_shared.cc).
+//              nothing in it until `run` is set, and that is set only while the Pod is there: when
+//              it was seen, or when its making was just answered. So a Pod that is made for a
+//              member that may run is not the first, and says so: on a disk that nobody knows, the
+//              guard does not start in it (docs/launch.md). A Pod is made only for a member whose
+//              volume is there and stays, and for one that joins only when etcd lists it and its
+//              record knows its ID; a Pod of a formed cluster is told so. A member is labelled
+//              serving only when it has just been verified as a voter, and not before its own
+//              witnesses know who it is: its record and claim earlier, its Pod in the same write.
+//              The label goes when its data is lost, or before it is removed. That nobody is sent
+//              to a cluster of which some other member does not know yet that it has formed, is
+//              seen to by the client Service (ensure_shared.cc).
 // Caveats      a member that loses its volume, or with an emptyDir its Pod, is not brought back
 //              here: under its old identity it would be an amnesiac voter (E1, E15). `heal`
 //              replaces it.
@@ -43,6 +44,7 @@ class MemberEnsurer {
     pods();
     if (now_.formed) {
       notes_ = note_identities(now_, nullptr);
+      drop_repeated_notes();
       serving();
     }
     return collect();
@@ -154,6 +156,7 @@ class MemberEnsurer {
       }
     }
     open_pods();
+    open_new_pods();
   }
 
   void missing_pod(const Member& member) {
@@ -162,8 +165,8 @@ class MemberEnsurer {
     const bool joins = member.identity.joins();
     const bool runs = member.record->spec.run;
     const bool first = !runs && !member.is_stopped();
-    // etcd has to know it first (E14), and its record has to know its ID.
-    if (joins && first && (!member.listed || !member.record->spec.identity.member_id)) return;
+    // etcd has to know it first (E14). Its ID is noted in an earlier stage.
+    if (joins && first && !member.listed) return;
     if (is_taken("Pod " + member.name)) return;
     if (now_.target->storage.claim) {
       if (!member.claim || member.claim->deleting) return;  // said above
@@ -174,9 +177,10 @@ class MemberEnsurer {
     if (member.record->spec.version != *now_.target->version) {
       note_version(member);
     } else if (first) {
-      create_pod(member, make_state(now_, member), true);  // held: open_pods
+      create_pod(member, make_state(now_, member), true);  // held: open_new_pods, open_pods
+      new_.push_back(&member);
     } else {
-      if (!runs) allow_run(member);
+      if (!runs) allow_run(member, runs_);
       auto state = make_open_state(now_, member);
       state.held = false;
       create_pod(member, std::move(state), false);
@@ -189,25 +193,43 @@ class MemberEnsurer {
     records_.steps.push_back(NoteVersion{member.name, member.record->uid, *now_.target->version});
   }
 
+  // Whether data goes with the Pods of a formation: then all of them have to be there before one is
+  // opened, because from there on one that is missing is a loss.
+  bool bound() const { return now_.target->storage.empty_dir && !now_.formed; }
+
+  // It is that of the formation, as it was.
+  PodState opened(const Member& member) const {
+    auto state = make_open_state(now_, member);
+    state.held = false;
+    if (!now_.formed) state.initial_cluster.reset();
+    return state;
+  }
+
   // First Pods are made held, in which state the launch guard starts nothing; when they are there,
-  // the records say that they may run, and only then they are opened. Where data goes with the Pod,
-  // all Pods of a formation have to be there first: from there on one that is missing is a loss.
+  // the records say that they may run, and only then they are opened. At once, stage by stage: a
+  // kubelet that finds a Pod held twice leaves it alone for ten seconds.
+  void open_new_pods() {
+    if (bound() && new_.size() != current_.size()) return;
+    for (const auto* member : new_) {
+      allow_run(*member, first_runs_);
+      opened_.steps.push_back(OpenNewPod{member->name, opened(*member)});
+    }
+  }
+
+  // Those that were there before: of an earlier pass that ended in between.
   void open_pods() {
     if (now_.hibernates()) return;
-    const bool bound = now_.target->storage.empty_dir && !now_.formed;
-    if (bound && !prepared()) return;
+    if (bound() && !prepared()) return;
     for (const auto* member : current_) {
       if (!member->pod || member->pod->deleting || !member->record || member->record->deleting ||
           has_left(now_, *member))
         continue;
       if (!member->may_run()) {
         if (member->is_stopped() || !can_be_allowed(*member)) continue;
-        allow_run(*member);
+        allow_run(*member, runs_);
       }
-      auto state = make_open_state(now_, *member);
-      state.held = false;
-      if (!now_.formed) state.initial_cluster.reset();  // it is that of the formation, as it was
-      const bool closed = bound && state.formation_open && !member->pod->formation_open;
+      const auto state = opened(*member);
+      const bool closed = bound() && state.formation_open && !member->pod->formation_open;
       if (member->pod->held || closed)
         opened_.steps.push_back(UpdatePodState{member->pod->name, member->pod->uid, state});
     }
@@ -217,10 +239,10 @@ class MemberEnsurer {
     return !now_.target->storage.claim || (member.claim && !member.claim->deleting);
   }
 
-  void allow_run(const Member& member) {
+  void allow_run(const Member& member, Stage& stage) {
     std::optional<Uid> volume;
     if (now_.target->storage.claim) volume = member.claim->uid;
-    runs_.steps.push_back(AllowRun{member.name, member.record->uid, std::move(volume)});
+    stage.steps.push_back(AllowRun{member.name, member.record->uid, std::move(volume)});
   }
 
   void create_pod(const Member& member, PodState state, bool first) {
@@ -234,8 +256,8 @@ class MemberEnsurer {
   }
 
   void existing_pod(const Member& member) {
-    if (now_.hibernates()) return;               // `hibernate`
-    if (member.is_stopped()) allow_run(member);  // it is wanted again before it had stopped
+    if (now_.hibernates()) return;                      // `hibernate`
+    if (member.is_stopped()) allow_run(member, runs_);  // it is wanted again before it had stopped
     if (is_finished(*member.pod) && !member.pod->deleting) {
       rest_.steps.push_back(RemoveFinishedPod{member.pod->name, member.pod->uid});
       return;
@@ -256,14 +278,24 @@ class MemberEnsurer {
     }
   }
 
+  // A Pod that is opened is told all that is known by the same write. What it would be told besides
+  // is of before, when it was held.
+  void drop_repeated_notes() {
+    for (const auto& opening : opened_.steps)
+      if (const auto* update = std::get_if<UpdatePodState>(&opening))
+        std::erase_if(notes_.pods.steps, [&](const Step& step) {
+          const auto* note = std::get_if<UpdatePodState>(&step);
+          return note && note->pod_uid == update->pod_uid;
+        });
+  }
+
   // ---- Clients ----
 
   // The step, among those of this pass, that tells the Pod what is known.
   UpdatePodState* find_update(const PodFacts& pod) {
-    for (auto& stage : notes_)
-      for (auto& step : stage.steps)
-        if (auto* update = std::get_if<UpdatePodState>(&step); update && update->pod_uid == pod.uid)
-          return update;
+    for (auto& step : notes_.pods.steps)
+      if (auto* update = std::get_if<UpdatePodState>(&step); update && update->pod_uid == pod.uid)
+        return update;
     return nullptr;
   }
 
@@ -287,13 +319,12 @@ class MemberEnsurer {
     }
   }
 
+  // What is known stands on record and claim before a Pod is made that is told of it.
   Finding collect() {
     Finding finding;
     finding.verdicts = std::move(verdicts_);
-    for (auto* stage : {&records_, &claims_, &runs_, &pods_, &opened_})
-      if (!stage->steps.empty()) finding.stages.push_back(std::move(*stage));
-    for (auto& stage : notes_) finding.stages.push_back(std::move(stage));
-    for (auto* stage : {&serving_, &rest_})
+    for (auto* stage : {&records_, &claims_, &notes_.durable, &runs_, &pods_, &first_runs_,
+                        &opened_, &notes_.pods, &serving_, &rest_})
       if (!stage->steps.empty()) finding.stages.push_back(std::move(*stage));
     return finding;
   }
@@ -305,8 +336,10 @@ class MemberEnsurer {
   Stage claims_;
   Stage runs_;
   Stage pods_;
+  std::vector<const Member*> new_;  // whose first Pod is made
+  Stage first_runs_;                // of those
   Stage opened_;
-  std::vector<Stage> notes_;
+  Notes notes_;
   Stage serving_;
   Stage rest_{{}, false};
 };

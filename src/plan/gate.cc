@@ -14,7 +14,7 @@ namespace quorate::plan {
 bool may_have_started(const Member& member) {
   if (member.record && !member.record->spec.run) return false;
   const auto* pod = member.pod;
-  bool provably_not = pod && pod->first_pod && !pod->etcd.ever_ran();
+  bool provably_not = pod && pod->first_pod && !pod->etcd.ever_ran() && !member.answer;
   return !provably_not;
 }
 

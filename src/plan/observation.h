@@ -132,6 +132,9 @@ struct PodFacts {
   std::string ip;
   ContainerFacts install;  // the init container
   ContainerFacts etcd;
+
+  // The kubelet has not said yet that etcd ran in it, and it may: the kubelet tells with a delay.
+  bool may_just_have_started() const { return !held && !deleting && !etcd.ever_ran(); }
 };
 
 // What all members of a cluster share, each under one name.
@@ -251,6 +254,7 @@ struct Refusal {
   WallTime since;
   // When etcd last refused it, if it is a disruptive step: it is not tried again at once.
   std::optional<Monotonic> refused_at = std::nullopt;
+  Duration refused_for{};  // by then, since it was first refused
 };
 
 struct Observation {

@@ -10,13 +10,13 @@
 
 // As many members as are wanted: one more, or one less.
 //
-// How it goes. One more: its record is written, under an ordinal that was never used; `ensure`
-// makes its volume; etcd is told of a learner with the record's peer URL; `ensure` makes the Pod,
-// whose launch guard lets it join and nothing else; `promote` gives it its vote. One less: the
-// unhealthy before the learner before the follower before the leader, the highest ordinal first;
-// it stops serving, is seen to have left the EndpointSlice, is removed from etcd's list; `settle`
-// deletes Pod, volume and record. A member whose data goes with its Pod, and which needs another
-// Pod to be as declared, is replaced: one more, and then one less, namely that one.
+// How it goes. One more: its record is written, under an ordinal that was never used, and its
+// volume made; etcd is told of a learner with the record's peer URL; `ensure` makes the Pod, whose
+// launch guard lets it join and nothing else; `promote` gives it its vote. One less: the unhealthy
+// before the learner before the follower before the leader, the highest ordinal first; it stops
+// serving, is seen to have left the EndpointSlice, is removed from etcd's list; `settle` deletes
+// Pod, volume and record. A member whose data goes with its Pod, and which needs another Pod to be
+// as declared, is replaced: one more, and then one less, namely that one.
 //
 // Guarantees   members are added as learners alone, one at a time, never under an old name (E7,
 // E9);
@@ -106,12 +106,18 @@ Finding write_record(const Situation& now, const Sizes& sizes) {
   const auto tls = now.target->tls.peer.on();
   spec.peer_url = api::peer_url(now.seen.cluster.key, now.next_ordinal, tls);
   const auto name = api::member_name(now.seen.cluster.key.name, now.next_ordinal);
+  Stage claims;
+  if (const auto& storage = now.target->storage.claim)
+    claims.steps.push_back(CreateClaim{
+        api::claim_name(now.seen.cluster.key.name, now.next_ordinal), spec.identity, *storage,
+        now.target->storage.retention.when_deleted == api::Retention::kDelete});
   Finding out;
   out.verdicts.push_back(
       now.acts(kRule, "AddingMember",
                fmt::format("{} members are wanted, and there are {}; prepares {}", sizes.wanted,
                            sizes.members, name)));
   out.stages.push_back({{CreateRecord{name, std::move(spec)}}, true});
+  if (!claims.steps.empty()) out.stages.push_back(std::move(claims));
   return out;
 }
 

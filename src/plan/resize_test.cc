@@ -112,6 +112,31 @@ TEST(Resize, WritesTheRecordAndMakesTheVolumeBeforeEtcdIsTold) {
   EXPECT_EQ(world.pod("c-3"), nullptr) << "etcd has to know it first";
 }
 
+TEST(Resize, MakesTheVolumeInThePassThatWritesTheRecord) {
+  auto world = formed(3);
+  scale(world, 4);
+  ASSERT_TRUE(until<CreateRecord>(world));
+  const auto decision = world.decide();
+  EXPECT_THAT(steps_of<CreateClaim>(decision), SizeIs(1));
+  world.refuses = [](const Step& step) { return std::holds_alternative<CreateRecord>(step); };
+  next(world);
+  EXPECT_EQ(world.claim("data-c-3"), nullptr) << "not before its record";
+}
+
+TEST(Resize, WritesTheIdBeforeItMakesThePodThatKnowsIt) {
+  auto world = formed(3);
+  scale(world, 4);
+  ASSERT_TRUE(until<AddLearner>(world));
+  world.refuses = [](const Step& step) { return std::holds_alternative<NoteOnRecord>(step); };
+  for (int i = 0; i < 3; ++i) next(world);
+  EXPECT_EQ(world.pod("c-3"), nullptr);
+  world.refuses = nullptr;
+  next(world);
+  ASSERT_NE(world.pod("c-3"), nullptr);
+  EXPECT_EQ(world.record("c-3")->spec.identity.member_id, World::member_id(Ordinal(3)));
+  EXPECT_TRUE(world.pod("c-3")->first_pod && !world.pod("c-3")->held);
+}
+
 TEST(Resize, TellsTheNewMemberWhoIsThere) {
   auto world = formed(1);
   scale(world, 2);
@@ -163,9 +188,24 @@ TEST(Resize, LeavesEtcdInPeaceForAMomentAfterItRefused) {
   world.seen.refusals = {refusal};
   EXPECT_EQ(disruptive_step(world.decide()), nullptr);
   EXPECT_THAT(codes_of(world.decide(), "settle"), ElementsAre("StepRefused"));
-  world.advance(std::chrono::seconds(5));
+  world.advance(std::chrono::seconds(1));
   world.answer();
   EXPECT_NE(disruptive_step(world.decide()), nullptr);
+}
+
+TEST(Resize, AsksAnEtcdThatKeepsRefusingLessOften) {
+  Refusal refusal{"learner c-3", "add", "unhealthy cluster", true, {}};
+  const Monotonic now{std::chrono::hours(1)};
+  refusal.refused_at = now;
+  const auto rest = [&](Duration refused_for) {
+    refusal.refused_for = refused_for;
+    int seconds = 0;
+    while (is_left_in_peace(refusal, now + std::chrono::seconds(seconds))) ++seconds;
+    return seconds;
+  };
+  EXPECT_EQ(rest(std::chrono::seconds(0)), 1);
+  EXPECT_EQ(rest(std::chrono::seconds(6)), 3);
+  EXPECT_EQ(rest(std::chrono::hours(1)), 5);
 }
 
 TEST(Resize, AddsNobodyWhileAVoterIsDown) {
@@ -209,6 +249,41 @@ TEST(Promote, WaitsUntilTheLearnerHasWhatTheLeaderHas) {
   auto decision = world.decide();
   EXPECT_EQ(disruptive_step(decision), nullptr);
   EXPECT_THAT(codes_of(decision, "promote"), ElementsAre("LearnerSyncing"));
+}
+
+// The kubelet tells of a container's start a second late, and etcd need not wait for that.
+TEST(Promote, BelievesALearnerThatAnswersBeforeItsStartIsTold) {
+  auto world = formed(3);
+  scale(world, 4);
+  ASSERT_TRUE(until<PromoteLearner>(world));
+  world.pod("c-3")->etcd = {};
+  EXPECT_THAT(steps_of<PromoteLearner>(world.decide()), SizeIs(1));
+  world.pod("c-3")->etcd.last = Terminated{};
+  EXPECT_THAT(steps_of<PromoteLearner>(world.decide()), IsEmpty()) << "it may have ended since";
+  world.pod("c-3")->etcd = {};
+  world.pod("c-3")->held = true;
+  EXPECT_THAT(steps_of<PromoteLearner>(world.decide()), IsEmpty()) << "nothing starts in it";
+}
+
+// Nobody tells us what changes inside etcd: we ask often while it is likely to.
+TEST(Promote, LooksOftenAtALearnerAndLessOftenAtOneThatLags) {
+  auto world = formed(3);
+  scale(world, 4);
+  ASSERT_TRUE(until<PromoteLearner>(world));
+  const auto lags = [&] {
+    world.answer();
+    for (auto& answer : world.seen.answers)
+      if (!answer.learner) answer.applied = RaftIndex(1'000'000);
+    auto decision = world.decide();
+    EXPECT_THAT(codes_of(decision, "promote"), ElementsAre("LearnerSyncing"));
+    world.publish(decision);
+    return decision.look_again_in;
+  };
+  EXPECT_EQ(lags(), std::chrono::milliseconds(200));
+  world.advance(std::chrono::seconds(4));
+  EXPECT_EQ(lags(), std::chrono::milliseconds(500));
+  world.advance(std::chrono::minutes(1));
+  EXPECT_EQ(lags(), std::chrono::seconds(1));
 }
 
 TEST(Promote, WaitsForEveryVoter) {

@@ -103,9 +103,15 @@ bool Situation::unresolved() const {
 
 const Refusal* Situation::find_refused() const {
   for (const auto& refusal : seen.refusals)
-    if (refusal.refused_at && seen.now.monotonic - *refusal.refused_at < kRefusedFor)
-      return &refusal;
+    if (is_left_in_peace(refusal, seen.now.monotonic)) return &refusal;
   return nullptr;
+}
+
+bool is_left_in_peace(const Refusal& refusal, Monotonic now) {
+  constexpr Duration kShortest = std::chrono::seconds(1);
+  constexpr Duration kLongest = std::chrono::seconds(5);
+  if (!refusal.refused_at) return false;
+  return now - *refusal.refused_at < std::clamp(refusal.refused_for / 2, kShortest, kLongest);
 }
 
 Situation::Quorum Situation::quorum() const {
@@ -253,17 +259,21 @@ void join_pods(Situation& now) {
   }
 }
 
-// What a member said before its etcd ended says nothing of what is.
+// What a member said before its etcd ended says nothing of what is. One that spoke in this attempt,
+// and of which no end was seen, runs, whatever the kubelet has told so far.
 void join_answers(Situation& now) {
   const auto age = [&](const MemberAnswer& answer) {
     return now.seen.now.monotonic - answer.asked_at;
   };
   for (const auto& answer : now.seen.answers) {
     if (!answer.answered || age(answer) > now.seen.op.answers_good_for) continue;
-    for (auto& member : now.members)
-      if (member.ordinal == answer.ordinal && member.pod && member.pod->uid == answer.pod &&
-          member.pod->etcd.running)
-        member.answer = &answer;
+    for (auto& member : now.members) {
+      if (member.ordinal != answer.ordinal || !member.pod || member.pod->uid != answer.pod)
+        continue;
+      const bool runs =
+          member.pod->etcd.running || (now.live(answer) && member.pod->may_just_have_started());
+      if (runs) member.answer = &answer;
+    }
   }
 }
 

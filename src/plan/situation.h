@@ -145,9 +145,10 @@ struct Situation {
 // How long a call whose answer was lost may still take effect after it ended: longer than etcd
 // itself waits for a quorum, and than the longest call of ours.
 inline constexpr auto kUnresolvedFor = std::chrono::seconds(15);
-// How long etcd is left in peace after it refused something: the time for which it wants its
-// members connected before it changes its membership (E6).
-inline constexpr auto kRefusedFor = std::chrono::seconds(5);
+// Whether etcd is left in peace after it refused something. It wants its members connected for five
+// seconds before it changes its membership (E6), counted from a moment that only it knows: so it is
+// asked again soon, and later each time, at most that long.
+[[nodiscard]] bool is_left_in_peace(const Refusal& refusal, Monotonic now);
 // How long from one entry that we propose for nothing to the next (nudge.cc).
 inline constexpr auto kNudgePause = std::chrono::seconds(10);
 // How long nothing is tried in a namespace that is going away.

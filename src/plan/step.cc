@@ -72,6 +72,7 @@ struct Describer {
   std::string operator()(const CreateClaim& step) const { return "create claim " + step.name; }
   std::string operator()(const AllowRun& step) const { return "let " + step.record + " run"; }
   std::string operator()(const CreatePod& step) const { return "create Pod " + step.shape.name; }
+  std::string operator()(const OpenNewPod& step) const { return "open Pod " + step.pod; }
   std::string operator()(const NoteOnRecord& step) const {
     return "write identity on EtcdMember " + step.record;
   }

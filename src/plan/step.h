@@ -136,6 +136,15 @@ struct CreatePod {
   friend bool operator==(const CreatePod&, const CreatePod&) = default;
 };
 
+// The Pod that was made, held, in an earlier stage of this very pass may start: its annotations, by
+// the UID under which it was made. A Pod that was there before is opened by UpdatePodState, when it
+// was looked at.
+struct OpenNewPod {
+  std::string pod;
+  PodState state;
+  friend bool operator==(const OpenNewPod&, const OpenNewPod&) = default;
+};
+
 // What is known of the member's identity, on its record (spec) or on its claim (annotations).
 struct NoteOnRecord {
   std::string record;
@@ -362,12 +371,12 @@ struct DiscardMember {
 
 using Step =
     std::variant<ApplyShared, RemoveBudget, SetMetadata, CreateAuthority, IssueLeaf,
-                 IntroduceAuthority, CreateRecord, CreateClaim, AllowRun, CreatePod, NoteOnRecord,
-                 NoteVersion, NoteRole, NoteLastOrdinal, NoteOnClaim, UpdatePodState, SetServing,
-                 SetVoter, OwnClaim, GrowClaim, Nudge, RemoveFinishedPod, AbandonFormation,
-                 DiscardFormation, ReplaceUnformedPod, StopMembers, StopPods, RestartMember,
-                 ReimageMember, SwitchAuthority, RetireAuthority, AddLearner, PromoteLearner,
-                 MoveLeader, RemoveMember, DiscardMember>;
+                 IntroduceAuthority, CreateRecord, CreateClaim, AllowRun, CreatePod, OpenNewPod,
+                 NoteOnRecord, NoteVersion, NoteRole, NoteLastOrdinal, NoteOnClaim, UpdatePodState,
+                 SetServing, SetVoter, OwnClaim, GrowClaim, Nudge, RemoveFinishedPod,
+                 AbandonFormation, DiscardFormation, ReplaceUnformedPod, StopMembers, StopPods,
+                 RestartMember, ReimageMember, SwitchAuthority, RetireAuthority, AddLearner,
+                 PromoteLearner, MoveLeader, RemoveMember, DiscardMember>;
 
 // What a step disrupts; nothing for a harmless one. Its permit must be for that.
 [[nodiscard]] std::optional<Disruption> disruption_of(const Step& step);

@@ -167,6 +167,11 @@ bool World::on(const CreatePod& step) {
   return true;
 }
 
+bool World::on(const OpenNewPod& step) {
+  const auto* there = pod(step.pod);
+  return there && on(UpdatePodState{there->name, there->uid, step.state});
+}
+
 bool World::on(const NoteOnRecord& step) {
   auto* there = record(step.record);
   if (!there || there->uid != step.record_uid) return false;

@@ -93,6 +93,7 @@ class World {
   bool on(const CreateClaim& step);
   bool on(const AllowRun& step);
   bool on(const CreatePod& step);
+  bool on(const OpenNewPod& step);
   bool on(const NoteOnRecord& step);
   bool on(const NoteVersion& step);
   bool on(const NoteOnClaim& step);

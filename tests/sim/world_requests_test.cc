@@ -59,6 +59,25 @@ TEST(Requests, BringAClusterUpWithinTheBudgetAndThenCease) {
   EXPECT_EQ(sum(idle), 0) << testing::PrintToString(idle);
 }
 
+// What one step of a pass has written, the next one of it knows.
+TEST(Requests, AreNotRefusedWhileMembersComeAndGo) {
+  WorldOptions options;
+  options.clients = 0;
+  World world(options);
+  world.start();
+  ASSERT_TRUE(world.declare("c", json::Object()).has_value());
+  ASSERT_TRUE(world.run_until([&] { return world.converged("c"); }, 5min));
+  const auto before = world.audit().entries.size();
+  for (int size : {5, 3}) {
+    ASSERT_TRUE(world.declare("c", json::Object{{"replicas", size}}).has_value());
+    ASSERT_TRUE(world.run_until([&] { return world.converged("c"); }, 5min));
+  }
+  for (std::size_t i = before; i < world.audit().entries.size(); ++i) {
+    const auto& entry = world.audit().entries[i];
+    EXPECT_LT(entry.status, 400) << entry.method << " " << entry.path << " " << entry.body;
+  }
+}
+
 // It hears of every cluster, so that it can take over at once, and works on none.
 TEST(StandBy, DoesNotRememberClustersThatAreGone) {
   WorldOptions options;

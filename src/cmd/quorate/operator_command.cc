@@ -10,6 +10,7 @@
 #include "kube/http_api.h"
 #include "kube/kubeconfig.h"
 #include "operator/health.h"
+#include "operator/process_figures.h"
 #include "pki/key.h"
 #include "rt/loop.h"
 
@@ -31,6 +32,15 @@ Task<void> stop_on_signal(rt::Loop& loop, op::Operator& op, Log log) {
   if (!signal) co_return;
   log.info("stopping", {{"signal", *signal}});
   op.stop();
+}
+
+// Much of the program is needed for its start alone.
+Task<void> settle_in(rt::Runtime runtime, op::Operator& op) {
+  while (!op.ready()) {
+    const auto later = runtime.clock->now() + std::chrono::seconds(1);
+    if (!co_await runtime.clock->sleep_until(later)) co_return;
+  }
+  op::give_back_program_pages();
 }
 
 // Where health and metrics are served: at one address, or at two.
@@ -72,6 +82,7 @@ Task<Result<void>> serve(rt::Loop& loop, OperatorSettings settings) {
   if (servers.metrics) group.spawn("metrics", servers.metrics->run(metrics));
   group.spawn("etcd pool", pool.run());
   group.spawn("signals", stop_on_signal(loop, *op, log));
+  group.spawn("start", settle_in(runtime, *op));
   log.info(
       "operator runs",
       {{"version", kVersion},

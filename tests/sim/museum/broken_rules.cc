@@ -44,6 +44,7 @@ Finding ensure_new_for_ever(const Situation& now) {
     step.state.identity.started = false;
     step.state.identity.raft_floor.reset();
   });
+  drop_steps<plan::OpenNewPod>(finding, [](const plan::OpenNewPod&) { return true; });
   drop_steps<plan::UpdatePodState>(
       finding, [&](const plan::UpdatePodState& step) { return !is_ready(now, step.pod); });
   return finding;
