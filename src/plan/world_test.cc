@@ -270,6 +270,19 @@ World formed(int replicas, api::ClusterSpec spec) {
   return formed(std::move(spec));
 }
 
+World with_pods_made(api::ClusterSpec spec) {
+  World world(std::move(spec));
+  for (int i = 0; i < 4 && world.seen.pods.empty(); ++i) world.pass();
+  return world;
+}
+
+World with_pods(api::ClusterSpec spec) {
+  auto world = with_pods_made(std::move(spec));
+  world.pass();  // opens them
+  world.run_pods();
+  return world;
+}
+
 api::ClusterSpec pod_bound() {
   api::ClusterSpec spec;
   spec.storage = {std::nullopt, api::EmptyDirStorage{}, {}};
