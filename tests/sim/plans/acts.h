@@ -30,5 +30,6 @@ namespace quorate::sim {
 
 // ---- Stories by what they are about ----
 [[nodiscard]] std::vector<Scenario> lifecycle_scenarios();
+[[nodiscard]] std::vector<Scenario> update_scenarios();
 
 }  // namespace quorate::sim

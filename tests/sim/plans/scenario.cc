@@ -215,6 +215,7 @@ std::vector<Scenario> make_scenarios() {
                             make_neighbour(),
                             make_blackout()};
   for (auto& scenario : lifecycle_scenarios()) out.push_back(std::move(scenario));
+  for (auto& scenario : update_scenarios()) out.push_back(std::move(scenario));
   return out;
 }
 
