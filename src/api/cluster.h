@@ -97,6 +97,30 @@ struct RecoverySpec {
   friend bool operator==(const RecoverySpec&, const RecoverySpec&) = default;
 };
 
+// When members that are not as declared are restarted (or, where their data goes with their Pods,
+// replaced): one after the other by themselves, or each when its Pod is deleted.
+enum class UpdateStrategy { kRolling, kOnDelete };
+
+enum class Weekday { kMonday, kTuesday, kWednesday, kThursday, kFriday, kSaturday, kSunday };
+
+enum class TimeZone { kUtc };
+
+// When rolls may begin with another member (window.h).
+struct UpdateWindow {
+  std::vector<Weekday> days;  // on which it opens; empty: every day
+  std::string start;          // 22:00
+  Span duration{};
+  TimeZone time_zone = TimeZone::kUtc;
+  friend bool operator==(const UpdateWindow&, const UpdateWindow&) = default;
+};
+
+struct UpdateSpec {
+  UpdateStrategy strategy = UpdateStrategy::kRolling;
+  Span pause_between{0};
+  std::optional<UpdateWindow> window;  // absent: always
+  friend bool operator==(const UpdateSpec&, const UpdateSpec&) = default;
+};
+
 enum class TlsMode { kManaged, kDisabled };
 
 struct TlsSide {
@@ -135,6 +159,7 @@ struct ClusterSpec {
   DisruptionBudgetSpec disruption_budget;
   MetadataSpec additional_metadata;
   TlsSpec tls;
+  UpdateSpec update;
   RecoverySpec recovery;
   Span progress_deadline = kDefaultProgressDeadline;
   bool paused = false;
@@ -190,6 +215,12 @@ struct VersionStatus {
   friend bool operator==(const VersionStatus&, const VersionStatus&) = default;
 };
 
+// What the members store.
+struct StorageStatus {
+  std::optional<std::string> db_size;  // the largest database, as a quantity in few digits
+  friend bool operator==(const StorageStatus&, const StorageStatus&) = default;
+};
+
 struct ClusterStatus {
   std::int64_t observed_generation = 0;  // the newest generation that is wholly in place
   std::string phase;                     // a plain sentence
@@ -201,6 +232,7 @@ struct ClusterStatus {
   std::vector<ClusterMemberStatus> members;
   std::optional<std::string> leader;
   VersionStatus version;
+  StorageStatus storage;
   std::optional<ClusterId> cluster_id;
   std::optional<int> formation;  // the number of the formation under way, or of the one that stands
   std::vector<WaitingEntry> waiting;

@@ -27,6 +27,26 @@ struct EnumNames<Retention> {
                                      std::pair{Retention::kDelete, std::string_view("Delete")}};
 };
 template <>
+struct EnumNames<UpdateStrategy> {
+  static constexpr std::array kNames{
+      std::pair{UpdateStrategy::kRolling, std::string_view("Rolling")},
+      std::pair{UpdateStrategy::kOnDelete, std::string_view("OnDelete")}};
+};
+template <>
+struct EnumNames<Weekday> {
+  static constexpr std::array kNames{std::pair{Weekday::kMonday, std::string_view("Monday")},
+                                     std::pair{Weekday::kTuesday, std::string_view("Tuesday")},
+                                     std::pair{Weekday::kWednesday, std::string_view("Wednesday")},
+                                     std::pair{Weekday::kThursday, std::string_view("Thursday")},
+                                     std::pair{Weekday::kFriday, std::string_view("Friday")},
+                                     std::pair{Weekday::kSaturday, std::string_view("Saturday")},
+                                     std::pair{Weekday::kSunday, std::string_view("Sunday")}};
+};
+template <>
+struct EnumNames<TimeZone> {
+  static constexpr std::array kNames{std::pair{TimeZone::kUtc, std::string_view("UTC")}};
+};
+template <>
 struct EnumNames<TlsMode> {
   static constexpr std::array kNames{std::pair{TlsMode::kManaged, std::string_view("Managed")},
                                      std::pair{TlsMode::kDisabled, std::string_view("Disabled")}};
@@ -270,6 +290,61 @@ void describe(Visitor& visit, const RecoverySpec*) {
 }
 
 template <class Visitor>
+void describe(Visitor& visit, const UpdateWindow*) {
+  visit.type("When a roll may begin with another member.");
+  visit.field({.name = "days",
+               .text = "On which days of the week it opens. Absent or empty: on every day.",
+               .max_items = 7},
+              &UpdateWindow::days);
+  visit.field({.name = "start",
+               .text = "The time of day at which it opens, as in 22:00.",
+               .required = true,
+               .rule = &kTimeOfDayRule},
+              &UpdateWindow::start);
+  visit.field({.name = "duration",
+               .text = "How long it stays open, past midnight if need be.",
+               .required = true,
+               .shortest = kShortestWindow,
+               .longest = kLongestWindow},
+              &UpdateWindow::duration);
+  visit.field({.name = "timeZone",
+               .text = "Whose days and times these are. UTC alone, for now: it has no summer time, "
+                       "so the window does not move, vanish or come twice.",
+               .defaulted = true},
+              &UpdateWindow::time_zone);
+}
+
+inline constexpr std::array kUpdateRules{
+    CelRule{"self.strategy != 'OnDelete' || !has(self.window)",
+            "window must not be given if strategy is OnDelete: nothing begins by itself"},
+    CelRule{"self.strategy != 'OnDelete' || duration(self.pauseBetween) == duration('0s')",
+            "pauseBetween must be 0s if strategy is OnDelete: nothing begins by itself"}};
+
+template <class Visitor>
+void describe(Visitor& visit, const UpdateSpec*) {
+  visit.type(
+      "When members that run are restarted because something else is declared for them. Who does "
+      "not run is not held back by any of it, nor is what keeps certificates from running out.");
+  visit.field({.name = "strategy",
+               .text = "`Rolling`: one member after the other, by itself. `OnDelete`: each member "
+                       "takes what is declared when its Pod is deleted by somebody, or does not "
+                       "get to run as it is.",
+               .defaulted = true},
+              &UpdateSpec::strategy);
+  visit.field({.name = "pauseBetween",
+               .text = "How long every other member must have been ready before the next one is "
+                       "restarted.",
+               .defaulted = true,
+               .longest = kLongestPause},
+              &UpdateSpec::pause_between);
+  visit.field({.name = "window",
+               .text = "When a roll may begin with another member; the one at hand is finished "
+                       "whenever that is. Absent: at any time."},
+              &UpdateSpec::window);
+  for (const auto& rule : kUpdateRules) visit.rule(rule);
+}
+
+template <class Visitor>
 void describe(Visitor& visit, const ClusterSpec*) {
   visit.type("What is wanted.");
   visit.field({.name = "replicas",
@@ -318,6 +393,10 @@ void describe(Visitor& visit, const ClusterSpec*) {
               &ClusterSpec::additional_metadata);
   visit.field({.name = "tls", .text = "How connections are secured.", .defaulted = true},
               &ClusterSpec::tls);
+  visit.field({.name = "update",
+               .text = "When members that run are restarted because something else is declared.",
+               .defaulted = true},
+              &ClusterSpec::update);
   visit.field({.name = "recovery",
                .text = "What is done when members do not come back.",
                .defaulted = true},
@@ -404,6 +483,16 @@ void describe(Visitor& visit, const VersionStatus*) {
 }
 
 template <class Visitor>
+void describe(Visitor& visit, const StorageStatus*) {
+  visit.type("What the members store.");
+  visit.field({.name = "dbSize",
+               .text = "The size of the largest member's database when status was last written, in "
+                       "few digits. A change alone is not written, unless it doubled or halved "
+                       "above 16Mi."},
+              &StorageStatus::db_size);
+}
+
+template <class Visitor>
 void describe(Visitor& visit, const ClusterStatus*) {
   visit.type("What was verified. All of it can be rebuilt.");
   visit.field(
@@ -424,6 +513,7 @@ void describe(Visitor& visit, const ClusterStatus*) {
               &ClusterStatus::members);
   visit.field({.name = "leader", .text = "The member that leads."}, &ClusterStatus::leader);
   visit.field({.name = "version", .text = "Versions of etcd."}, &ClusterStatus::version);
+  visit.field({.name = "storage", .text = "What the members store."}, &ClusterStatus::storage);
   visit.field({.name = "clusterID", .text = "etcd's ID of the cluster, once it has formed."},
               &ClusterStatus::cluster_id);
   visit.field({.name = "formation",

@@ -61,6 +61,17 @@ void put_quantity_rules(json::Object& schema, const About& about) {
   }
 }
 
+void put_span_rules(json::Object& schema, const About& about) {
+  auto put = [&](std::string_view sign, std::string_view words, Span limit) {
+    auto rule = fmt::format("duration(self) {} duration('{}')", sign, render_span(limit));
+    auto message = fmt::format("must be at {} {}", words, render_span(limit));
+    CelRule one{rule, message};
+    put_rules(schema, {&one, 1});
+  };
+  if (about.shortest) put(">=", "least", *about.shortest);
+  if (about.longest) put("<=", "most", *about.longest);
+}
+
 }  // namespace
 
 void put_about(json::Object& schema, const About& about) {
@@ -85,6 +96,7 @@ void put_about(json::Object& schema, const About& about) {
   }
   if (about.key_rule) put_key_rule(schema, *about.key_rule);
   put_quantity_rules(schema, about);
+  put_span_rules(schema, about);
 }
 
 namespace {
@@ -183,6 +195,7 @@ constexpr std::array kClusterColumns{
     Column{"Status", "string", ".status.phase"},
     Column{"Version", "string", ".status.version.current"},
     Column{"Leader", "string", ".status.leader"},
+    Column{"DB", "string", ".status.storage.dbSize"},
     Column{"Age", "date", ".metadata.creationTimestamp"},
 };
 constexpr std::array kMemberColumns{

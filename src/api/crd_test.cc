@@ -83,7 +83,7 @@ TEST(Crd, HasWhatKubectlNeeds) {
   for (const auto& column :
        json::find(crd, "/spec/versions/0/additionalPrinterColumns")->as_array())
     columns.emplace_back(json::text_or(column, "/name", ""));
-  EXPECT_THAT(columns, ::testing::ElementsAre("Ready", "Status", "Version", "Leader", "Age"));
+  EXPECT_THAT(columns, ::testing::ElementsAre("Ready", "Status", "Version", "Leader", "DB", "Age"));
 }
 
 // Every schema is structural: it says its type (or int-or-string) everywhere, describes itself, and

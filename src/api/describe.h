@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "api/span.h"
 #include "api/text_rules.h"
 #include "base/ids.h"
 
@@ -46,6 +47,8 @@ struct About {
   std::string_view list_key{};         // its elements are told apart by this field
   bool positive = false;               // of a quantity
   std::optional<Bytes> at_least{};     // of a quantity
+  std::optional<Span> shortest{};      // of a span of time
+  std::optional<Span> longest{};
 };
 
 // Visits nothing: for asking whether a type is described.

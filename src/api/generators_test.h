@@ -1,5 +1,6 @@
 #pragma once
 
+#include <fmt/format.h>
 #include <rapidcheck.h>
 
 #include <chrono>
@@ -70,6 +71,23 @@ inline PlacementSpec any_placement() {
   return placement;
 }
 
+inline UpdateWindow any_window() {
+  UpdateWindow window;
+  for (auto day : {Weekday::kMonday, Weekday::kThursday, Weekday::kSunday})
+    if (any_flag()) window.days.push_back(day);
+  window.start = fmt::format("{:02}:{:02}", any_number(0, 23), any_number(0, 59));
+  window.duration = Span(any_number(600, 86'400));
+  return window;
+}
+
+inline UpdateSpec any_update() {
+  UpdateSpec update;
+  if (any_flag()) update.strategy = UpdateStrategy::kOnDelete;
+  update.pause_between = Span(any_number(0, 86'400));
+  update.window = maybe(any_window);
+  return update;
+}
+
 inline ClusterSpec any_cluster_spec() {
   ClusterSpec spec;
   spec.replicas = any_number(0, 9);
@@ -105,6 +123,7 @@ inline ClusterSpec any_cluster_spec() {
   spec.additional_metadata = any_metadata();
   spec.progress_deadline = Span(any_number(0, 100'000));
   spec.recovery.replace_after = Span(any_number(0, 100'000));
+  spec.update = any_update();
   spec.paused = any_flag();
   return spec;
 }
@@ -125,6 +144,7 @@ inline ClusterStatus any_cluster_status() {
                               any_flag(), maybe(any_word)});
   status.leader = maybe(any_word);
   status.version = {maybe(any_version), maybe(any_version)};
+  status.storage.db_size = maybe(any_word);
   status.cluster_id = maybe([] { return ClusterId(0xcafe); });
   status.formation = maybe([] { return any_number(1, 5); });
   if (any_flag())

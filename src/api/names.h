@@ -57,6 +57,8 @@ inline constexpr std::string_view kLabelServing = "quorate.io/serving";
 inline constexpr std::string_view kTrue = "true";
 // Kubernetes' own, on EndpointSlices: whose they are.
 inline constexpr std::string_view kLabelServiceName = "kubernetes.io/service-name";
+// Of nodes: their own names.
+inline constexpr std::string_view kLabelHostname = "kubernetes.io/hostname";
 
 // ---- Annotations ----
 
@@ -126,9 +128,14 @@ inline constexpr std::string_view kDefaultEtcdRepository = "gcr.io/etcd-developm
 inline constexpr Bytes kDefaultStorageSize{std::int64_t{1} << 30};
 inline constexpr std::int64_t kDefaultCpuMillis = 100;
 inline constexpr Bytes kDefaultMemory{std::int64_t{128} << 20};
+inline constexpr Bytes kLeastMemory{std::int64_t{64} << 20};  // less is advised against
 inline constexpr int kDefaultReplicas = 3;
 inline constexpr std::chrono::seconds kDefaultReplaceAfter = std::chrono::minutes(5);
 inline constexpr std::chrono::seconds kDefaultProgressDeadline = std::chrono::minutes(10);
+// Of spec.update.
+inline constexpr std::chrono::seconds kShortestWindow = std::chrono::minutes(10);
+inline constexpr std::chrono::seconds kLongestWindow = std::chrono::hours(24);
+inline constexpr std::chrono::seconds kLongestPause = std::chrono::hours(24);
 inline constexpr int kMaxReplicas = 9;
 // etcd takes two WAL segments of 64 MiB before the first key.
 inline constexpr Bytes kMinStorageSize{std::int64_t{256} << 20};

@@ -5,6 +5,7 @@
 #include "api/names.h"
 #include "api/span.h"
 #include "api/version.h"
+#include "api/window.h"
 #include "base/ids.h"
 #include "base/strings.h"
 #include "json/quantity.h"
@@ -169,6 +170,11 @@ const TextRule kSpanRule{
     "^([0-9]{1,6}h([0-9]{1,6}m)?([0-9]{1,6}s)?|[0-9]{1,6}m([0-9]{1,6}s)?|[0-9]{1,6}s)$",
     [](std::string_view text) { return parse_span(text).has_value(); },
     "a span of time in hours, minutes and seconds, as in 90s, 5m or 1h30m", 24};
+
+const TextRule kTimeOfDayRule{
+    "^([01][0-9]|2[0-3]):[0-5][0-9]$",
+    [](std::string_view text) { return parse_time_of_day(text).has_value(); },
+    "a time of day in hours and minutes, as in 22:00", 5};
 
 const TextRule kLabelKeyRule{
     R"(^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?)"

@@ -25,7 +25,8 @@ extern const TextRule kHexIdRule;
 extern const TextRule kUidRule;
 extern const TextRule kPeerUrlRule;
 extern const TextRule kQuantityRule;
-extern const TextRule kSpanRule;  // 90s, 5m, 1h30m
+extern const TextRule kSpanRule;       // 90s, 5m, 1h30m
+extern const TextRule kTimeOfDayRule;  // 22:00
 extern const TextRule kOptionValueRule;
 extern const TextRule kLabelKeyRule;  // of annotations, too
 extern const TextRule kLabelValueRule;

@@ -25,6 +25,7 @@ const Case kCases[] = {
     {"hex id", &kHexIdRule, "0123456789abcdefgA"},
     {"uid", &kUidRule, "aZ0-."},
     {"span", &kSpanRule, "0123hms-"},
+    {"time of day", &kTimeOfDayRule, "012359:"},
     {"label key", &kLabelKeyRule, "aZ0-_./"},
     {"label value", &kLabelValueRule, "aZ0-_./"},
     {"network", &kNetworkRule, "019.:/af"},

@@ -55,7 +55,14 @@ struct Check {
     if (auto supported = check_supported(version); !supported)
       complain(supported.error().message());
   }
-  void value(Span) const {}
+  void value(Span span) const {
+    if (about.shortest && span < *about.shortest)
+      complain(
+          fmt::format("{} must be at least {}", render_span(span), render_span(*about.shortest)));
+    if (about.longest && span > *about.longest)
+      complain(
+          fmt::format("{} must be at most {}", render_span(span), render_span(*about.longest)));
+  }
   void value(std::int64_t) const {}
   void value(const RawObject&) const {}
   void value(bool) const {}
@@ -144,6 +151,20 @@ void check_limit(std::string_view name, const Quantity& request,
          fmt::format("{} must be at least the request of {}", limit->text(), request.text())});
 }
 
+// What would be ignored is refused.
+void check_update(const UpdateSpec& update, Problems& problems) {
+  if (update.strategy != UpdateStrategy::kOnDelete) return;
+  if (update.window)
+    problems.push_back({"spec.update.window",
+                        "has no meaning if strategy is OnDelete: nothing begins by itself; leave "
+                        "it out"});
+  if (update.pause_between > Span(0))
+    problems.push_back({"spec.update.pauseBetween",
+                        fmt::format("{} has no meaning if strategy is OnDelete: nothing begins by "
+                                    "itself; leave it out",
+                                    render_span(update.pause_between))});
+}
+
 // ---- Changes ----
 
 void check_storage_change(const StorageSpec& before, const StorageSpec& after, Problems& problems) {
@@ -225,6 +246,7 @@ Problems validate(const ClusterSpec& spec, const EtcdVersion& version) {
   check_pod_template(spec, problems);
   check_services(spec.services, problems);
   check_metadata(spec, problems);
+  check_update(spec.update, problems);
   if (!spec.tls.client.on() && spec.tls.client.authentication != ClientAuthentication::kMutual)
     problems.push_back({"spec.tls.client.authentication",
                         "ServerOnly needs TLS, and mode is Disabled; leave it out"});
@@ -250,8 +272,27 @@ Problems validate_change(const ClusterSpec& before, const ClusterSpec& after, bo
   return problems;
 }
 
+namespace {
+
+// What one node takes with it, and what etcd does not even start with.
+void warn_of_nodes(const ClusterSpec& spec, Problems& problems) {
+  if (const auto* node = spec.placement.node_selector.find(kLabelHostname);
+      node && spec.replicas > 1)
+    problems.push_back({fmt::format("spec.nodeSelector.{}", kLabelHostname),
+                        fmt::format("all {} members are on node {}, and are lost together",
+                                    spec.replicas, *node)});
+  const auto& memory = spec.resources.limits.memory;
+  if (const auto least = Quantity::of(kLeastMemory); memory && *memory < least)
+    problems.push_back({"spec.resources.limits.memory",
+                        fmt::format("{} is less than etcd takes when it is empty; write {} or more",
+                                    memory->text(), least.text())});
+}
+
+}  // namespace
+
 Problems warnings(const ClusterSpec& spec) {
   Problems problems;
+  warn_of_nodes(spec, problems);
   if (spec.replicas % 2 == 0 && spec.replicas > 0)
     problems.push_back({"spec.replicas", fmt::format("{} members tolerate no more failures than {}",
                                                      spec.replicas, spec.replicas - 1)});

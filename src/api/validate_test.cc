@@ -49,6 +49,20 @@ TEST(Validate, NamesFieldValueAndRule) {
       {R"({"image":{"pullSecrets":["A"]}})",
        "spec.image.pullSecrets[0]: \"A\" must be the name of an object: lower-case letters, "
        "digits, dashes and dots"},
+      {R"({"update":{"pauseBetween":"25h"}})", "spec.update.pauseBetween: 25h must be at most 24h"},
+      {R"({"update":{"window":{"start":"25:00","duration":"1h"}}})",
+       "spec.update.window.start: \"25:00\" must be a time of day in hours and minutes, as in "
+       "22:00"},
+      {R"({"update":{"window":{"start":"22:00","duration":"5m"}}})",
+       "spec.update.window.duration: 5m must be at least 10m"},
+      {R"({"update":{"window":{"start":"22:00","duration":"25h"}}})",
+       "spec.update.window.duration: 25h must be at most 24h"},
+      {R"({"update":{"strategy":"OnDelete","pauseBetween":"1m"}})",
+       "spec.update.pauseBetween: 1m has no meaning if strategy is OnDelete: nothing begins by "
+       "itself; leave it out"},
+      {R"({"update":{"strategy":"OnDelete","window":{"start":"22:00","duration":"1h"}}})",
+       "spec.update.window: has no meaning if strategy is OnDelete: nothing begins by itself; "
+       "leave it out"},
       {R"({"storage":{}})", "spec.storage: neither claim nor emptyDir is given; give one"},
       {R"({"storage":{"claim":{},"emptyDir":{}}})",
        "spec.storage: claim and emptyDir are both given; leave out one"},
@@ -327,6 +341,26 @@ TEST(Warnings, TellWhatIsAllowedAndUnwise) {
               HasSubstr("spec.tls.client.authentication"));
   EXPECT_THAT(text(warnings(spec_of(R"({"disruptionBudget":{"enabled":false}})"))),
               HasSubstr("spec.disruptionBudget.enabled"));
+}
+
+TEST(Warnings, TellOfMembersThatShareOneNode) {
+  const char* together = R"({"nodeSelector":{"kubernetes.io/hostname":"n1"}})";
+  EXPECT_EQ(text(warnings(spec_of(together))),
+            "spec.nodeSelector.kubernetes.io/hostname: all 3 members are on node n1, and are lost "
+            "together");
+  EXPECT_THAT(text(warnings(spec_of(R"({"replicas":1,"nodeSelector":{"kubernetes.io/hostname":
+                                        "n1"}})"))),
+              Not(HasSubstr("nodeSelector")));
+  EXPECT_THAT(warnings(spec_of(R"({"nodeSelector":{"disk":"fast"}})")), IsEmpty());
+}
+
+TEST(Warnings, TellOfMemoryThatEtcdCannotStartWith) {
+  const char* little = R"({"resources":{"requests":{"memory":"1Mi"},"limits":{"memory":"1Mi"}}})";
+  EXPECT_EQ(
+      text(warnings(spec_of(little))),
+      "spec.resources.limits.memory: 1Mi is less than etcd takes when it is empty; write 64Mi "
+      "or more");
+  EXPECT_THAT(warnings(spec_of(R"({"resources":{"limits":{"memory":"256Mi"}}})")), IsEmpty());
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "apiserver/schema_pattern.h"
 #include "base/strings.h"
+#include "json/duration.h"
 #include "json/quantity.h"
 
 namespace quorate::apiserver {
@@ -174,7 +175,9 @@ class Parser {
       if (call.parts[0].kind != Kind::kField) return std::nullopt;
       return call;
     }
-    if (name != "string" && name != "quantity" && name != "size") return std::nullopt;
+    constexpr std::string_view kKnown[] = {"string", "quantity", "size", "duration"};
+    if (std::find(std::begin(kKnown), std::end(kKnown), name) == std::end(kKnown))
+      return std::nullopt;
     return call;
   }
 
@@ -393,6 +396,7 @@ class Evaluator {
     }
     if (!value.is_string()) return cannot("no such overload");
     const std::string_view text = value.get_string();
+    if (node.name == "duration") return run_duration(text);
     if (node.name == "size")
       return json::Value(std::count_if(text.begin(), text.end(), [](char c) {
         return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
@@ -401,6 +405,13 @@ class Evaluator {
     TRY(const auto prefix, plain(node.parts[1]));
     if (!prefix.is_string()) return cannot("no such overload");
     return json::Value(text.starts_with(std::string_view(prefix.get_string())));
+  }
+
+  // As a number, which is compared as durations are; our rules do nothing else with them.
+  static Result<CelValue> run_duration(std::string_view text) {
+    auto duration = json::parse_duration(text);
+    if (!duration) return cannot("error parsing duration");
+    return json::Value(duration->count());
   }
 
   Result<CelValue> run_quantity(const Node& node) const {

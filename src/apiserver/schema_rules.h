@@ -13,8 +13,8 @@ struct Schema;
 
 // One rule of x-kubernetes-validations: the part of CEL that the rules of our own resources use.
 // That is: literals, lists, `self` and `oldSelf` with fields, has(), comparisons, `in`, `!`, `&&`,
-// `||`, string(), quantity() with compareTo and isGreaterThan, size(), startsWith(), matches(),
-// all() and exists_one() over lists and the keys of maps, and `map[key]`.
+// `||`, string(), quantity() with compareTo and isGreaterThan, duration() to be compared, size(),
+// startsWith(), matches(), all() and exists_one() over lists and the keys of maps, and `map[key]`.
 class CelRule {
  public:
   // kInvalid, quoting the rule, for what is not understood.

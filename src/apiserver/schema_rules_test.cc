@@ -39,6 +39,15 @@ TEST(CelRule, AnErrorCountsUnlessAnElementDecides) {
   EXPECT_EQ(outcome("self.all(one, one.a == 1)", R"([{"b":1},{"a":2}])"), "false");
 }
 
+TEST(CelRule, ComparesSpansOfTime) {
+  EXPECT_EQ(outcome("duration(self) <= duration('24h')", R"("1440m")"), "true");
+  EXPECT_EQ(outcome("duration(self) <= duration('24h')", R"("24h1s")"), "false");
+  EXPECT_EQ(outcome("duration(self) == duration('0s')", R"("0m")"), "true");
+  EXPECT_EQ(outcome("duration(self) == duration('0s')", R"("soon")"),
+            "error: error parsing duration");
+  EXPECT_EQ(outcome("duration(self) == duration('0s')", "0"), "error: no such overload");
+}
+
 TEST(CelRule, KnowsNoVariableOutsideOfItsMacro) {
   EXPECT_EQ(outcome("self.all(one, true) && one == 1", "[]"), "not understood");
 }

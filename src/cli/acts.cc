@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "api/names.h"
+#include "api/window.h"
 #include "base/strings.h"
 #include "json/document.h"
 #include "json/timestamp.h"
@@ -123,6 +124,19 @@ Result<Act> wake(const ClusterFacts& facts, std::optional<int> replicas) {
                 {{kAnnotationSizeBefore, nullptr}});
 }
 
+namespace {
+
+// When it begins, if that is not at once.
+std::string begins(const api::UpdateSpec& update, WallTime now) {
+  if (!update.window) return "";
+  const auto opening = api::find_opening(*update.window, now);
+  return opening.contains(now) ? ""
+                               : fmt::format(", when the window of spec.update opens at {}",
+                                             json::render_time(opening.from));
+}
+
+}  // namespace
+
 Result<Act> restart(const op::ClusterView& cluster, WallTime now) {
   TRY(const auto* spec, spec_of(cluster));
   const auto name = cluster.meta.key.text();
@@ -132,12 +146,18 @@ Result<Act> restart(const op::ClusterView& cluster, WallTime now) {
                            "restart would replace a member",
                            name)));
   if (spec->replicas == 0) return fail(refuse(name + " hibernates; there is nothing to restart"));
-  return change(
-      cluster,
-      fmt::format("restart the {} of {}, one after the other", members(spec->replicas), name),
-      {{"podTemplate",
-        {{"metadata",
-          {{"annotations", {{api::kAnnotationRestartedAt, json::render_time(now)}}}}}}}});
+  if (spec->update.strategy == api::UpdateStrategy::kOnDelete)
+    return fail(
+        refuse(fmt::format("members of {} restart when their Pods are deleted "
+                           "(spec.update.strategy: OnDelete); delete them one after the "
+                           "other",
+                           name)));
+  return change(cluster,
+                fmt::format("restart the {} of {}, one after the other{}", members(spec->replicas),
+                            name, begins(spec->update, now)),
+                {{"podTemplate",
+                  {{"metadata",
+                    {{"annotations", {{api::kAnnotationRestartedAt, json::render_time(now)}}}}}}}});
 }
 
 std::string fate_of_volumes(const op::ClusterView& cluster) {

@@ -12,6 +12,7 @@ namespace quorate::cli {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::string text(const Act& act) { return json::render_sorted(act.patch); }
 
@@ -63,6 +64,19 @@ TEST(Acts, WakeKnowsTheSizeThatWasDeclaredWhileAScalingWasUnderWay) {
   const auto act = wake(asleep, std::nullopt).value();
   EXPECT_THAT(text(act), HasSubstr(R"("replicas":5)"));
   EXPECT_THAT(text(act), HasSubstr(R"("quorate.io/size-before-hibernation":null)"));
+}
+
+TEST(Acts, RestartSaysWhenItBeginsAndIsLeftToPeopleWhereThatIsDeclared) {
+  const auto with = [](const char* update) {
+    return restart(make_cluster(std::string(R"({"update": )") + update + "}"), now());
+  };
+  EXPECT_THAT(with(R"({"window": {"start": "22:00", "duration": "1h"}})").value().doing,
+              HasSubstr(", when the window of spec.update opens at 2026-05-01T22:00:00Z"));
+  EXPECT_THAT(with(R"({"window": {"start": "00:00", "duration": "24h"}})").value().doing,
+              Not(HasSubstr("window")));
+  const auto refused = with(R"({"strategy": "OnDelete"})");
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().text(), HasSubstr("when their Pods are deleted"));
 }
 
 // What a restart writes must be a spec that is accepted, and another one than before.

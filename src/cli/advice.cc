@@ -106,6 +106,9 @@ constexpr auto kAdvice = std::to_array<Advice>({
      "another operator has claimed this cluster; if that one is gone for good, clear "
      "status.operator: kubectl edit etcdcluster -n {n} {c} --subresource=status"},
     {"Paused", "quorate resume -n {n} {c}"},
+    {"PausesBetween",
+     "nothing: the next member follows at the deadline. If that never comes, a member keeps losing "
+     "its readiness: quorate status -n {n} {c}"},
     {"PodBoundData", "the data goes with the Pod, so this waits until another member has it"},
     {"PodLeaving", "if its node is gone for good, kubectl delete node NODE: the Pod goes then"},
     {"Refused",
@@ -130,6 +133,12 @@ constexpr auto kAdvice = std::to_array<Advice>({
      "if it stays: something holds the claim; kubectl describe pvc -n {n} -l "
      "quorate.io/cluster={c}"},
     {"VolumeUnreadable", "kubectl describe pvc -n {n} -l quorate.io/cluster={c}"},
+    {"WaitsForDeletion",
+     "kubectl delete pod -n {n} POD, one after the other, each when quorate status -n {n} {c} says "
+     "that all members are ready"},
+    {"WindowClosed",
+     "nothing: it begins when the window opens. To begin at once, change spec.update.window: "
+     "kubectl edit etcdcluster -n {n} {c}"},
     {"VotersUnhealthy",
      "quorate status -n {n} {c} shows which members are not ready, and their Pods' state"},
 });

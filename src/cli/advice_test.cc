@@ -32,10 +32,10 @@ constexpr std::string_view kPasses[] = {
     "FormationBackoff", "FormationLeaving",     "LearnerSyncing",
     "LearnerThere",     "ListsDiffer",          "MemberLeaving",
     "MembersFirst",     "NamespaceTerminating", "NoLeader",
-    "ObjectLeaving",    "OutcomeUnknown",       "PodsLeaving",
-    "PreparingMember",  "RecordLeaving",        "ReplacingMember",
-    "ReplacingMembers", "ReplicasWait",         "Serving",
-    "StillListed",
+    "ObjectLeaving",    "OtherFirst",           "OutcomeUnknown",
+    "PodsLeaving",      "PreparingMember",      "RecordLeaving",
+    "ReplacingMember",  "ReplacingMembers",     "ReplicasWait",
+    "Serving",          "StillListed",
 };
 
 // Refusals of the quorum gate that are asked for only where they do not hold.

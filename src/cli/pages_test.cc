@@ -36,7 +36,7 @@ json::Value merged(const char* base, const std::string& patch) {
 
 constexpr const char* kStatus = R"({
   "observedGeneration": 3, "phase": "Ready", "ready": "3/3", "replicas": 3, "readyReplicas": 3,
-  "clusterID": "cafe", "leader": "c-1", "version": {"current": "3.6.16", "target": "3.6.16"},
+  "clusterID": "cafe", "leader": "c-1", "storage": {"dbSize": "20Mi"}, "version": {"current": "3.6.16", "target": "3.6.16"},
   "operator": "quorate",
   "members": [
     {"name": "c-0", "id": "100", "role": "Voter", "ready": true, "version": "3.6.16"},
@@ -117,8 +117,10 @@ TEST(Tables, ColourOnlyWhatIsMarkedAndOnlyWhereItIsWanted) {
 
 TEST(StatusPage, ShowsMembersWithRoleNodeAndVolume) {
   const auto page = render_status(make_facts(), plain());
-  EXPECT_THAT(page, StartsWith("n/c  Ready\n  3/3 ready · etcd 3.6.16 · cluster ID cafe · operator "
-                               "quorate · 3h old\n"));
+  EXPECT_THAT(
+      page,
+      StartsWith("n/c  Ready\n  3/3 ready · etcd 3.6.16 · DB 20Mi · cluster ID cafe · operator "
+                 "quorate · 3h old\n"));
   EXPECT_THAT(
       page,
       HasSubstr(
@@ -225,9 +227,9 @@ TEST(FleetPage, HasALineForEachCluster) {
   std::vector<ListedCluster> all{{"", make_cluster()},
                                  {"", make_cluster("{}", R"({"phase": "Frozen: x"})")}};
   EXPECT_EQ(render_fleet(all, plain()),
-            "NAMESPACE   NAME   READY   VERSION   AGE   HEALTH\n"
-            "n           c      3/3     3.6.16    3h    Ready\n"
-            "n           c      3/3     3.6.16    3h    Frozen: x\n");
+            "NAMESPACE   NAME   READY   VERSION   DB     AGE   HEALTH\n"
+            "n           c      3/3     3.6.16    20Mi   3h    Ready\n"
+            "n           c      3/3     3.6.16    20Mi   3h    Frozen: x\n");
   EXPECT_THAT(render_fleet(all, plain(true)), HasSubstr("c-1      cafe"));
 }
 

@@ -27,6 +27,7 @@ std::string headline(const ClusterFacts& facts, const PageOptions& options) {
     if (status->version.current) about.push_back("etcd " + status->version.current->text());
     if (status->version.target && status->version.current != status->version.target)
       about.push_back("to " + status->version.target->text());
+    if (status->storage.db_size) about.push_back("DB " + *status->storage.db_size);
     if (status->cluster_id) about.push_back("cluster ID " + status->cluster_id->text());
     if (!status->operator_identity.empty())
       about.push_back("operator " + status->operator_identity);
@@ -124,15 +125,18 @@ std::string render_status(const ClusterFacts& facts, const PageOptions& options)
 }
 
 std::string render_fleet(std::span<const ListedCluster> clusters, const PageOptions& options) {
-  std::vector<std::string> head{"NAMESPACE", "NAME", "READY", "VERSION", "AGE", "HEALTH"};
+  std::vector<std::string> head{"NAMESPACE", "NAME", "READY", "VERSION", "DB", "AGE", "HEALTH"};
   if (options.wide) head.insert(head.end() - 1, {"LEADER", "CLUSTER ID"});
   Table table(std::move(head));
   for (const auto& [text, cluster] : clusters) {
     const auto& status = cluster.status;
     const auto health = health_of(cluster);
     std::vector<Table::Cell> row{
-        cluster.meta.key.ns, cluster.meta.key.name, status ? status->ready : "",
+        cluster.meta.key.ns,
+        cluster.meta.key.name,
+        status ? status->ready : "",
         status && status->version.current ? status->version.current->text() : "",
+        status ? status->storage.db_size.value_or("") : "",
         age_of(cluster.meta, options.now)};
     if (options.wide) {
       row.emplace_back(status ? status->leader.value_or("") : "");

@@ -67,46 +67,11 @@ std::pair<std::string, std::string> refusal_key(const std::string& description) 
   return {description.substr(space + 1), description.substr(0, space)};
 }
 
-// The name of the member that a step is about; empty if it is about several, or about none.
-std::string member_of(const plan::Step& step, std::string_view cluster) {
-  const auto of_claim = [&](std::string_view claim) {
-    const auto ordinal = api::ordinal_of_claim_name(cluster, claim);
-    return ordinal ? api::member_name(cluster, *ordinal) : std::string();
-  };
-  return std::visit(
-      [&](const auto& one) -> std::string {
-        using T = std::decay_t<decltype(one)>;
-        if constexpr (std::is_same_v<T, plan::CreateClaim>)
-          return of_claim(one.name);
-        else if constexpr (std::is_same_v<T, plan::SetMetadata>)
-          return one.kind == plan::Marked::kClaim    ? of_claim(one.name)
-                 : one.kind == plan::Marked::kSecret ? std::string()
-                                                     : one.name;
-        else if constexpr (requires { one.claim; })
-          return of_claim(one.claim);
-        else if constexpr (requires { one.record; })
-          return one.record;
-        else if constexpr (requires { one.pod.name; })
-          return one.pod.name;
-        else if constexpr (requires { one.pod; })
-          return one.pod;
-        else if constexpr (requires { one.shape; })
-          return one.shape.name;
-        else if constexpr (requires { one.to; })
-          return one.to;
-        else if constexpr (requires { one.name; })
-          return one.name;
-        else
-          return {};
-      },
-      step);
-}
-
 // Lines about a step name the cluster, the look, and the member if there is one.
 Log log_of(const Log& log, const plan::Step& step, const ClusterKey& cluster,
            const ClusterMemory& memory) {
   auto more = log.with("cluster", cluster).with("reconcile", memory.reconciles);
-  const auto member = member_of(step, cluster.name);
+  const auto member = plan::member_of(step, cluster.name);
   return member.empty() ? more : more.with("member", member);
 }
 

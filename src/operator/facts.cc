@@ -81,6 +81,7 @@ std::optional<plan::PodFacts> pod_facts(const PodView& view, std::string_view cl
   facts.serving = view.serving;
   facts.phase = view.phase;
   facts.ready = view.ready;
+  facts.ready_since = view.ready_since;
   facts.node_silent_since = view.node_silent_since;
   facts.unschedulable = view.unschedulable;
   facts.unschedulable_since = view.unschedulable_since;

@@ -139,6 +139,8 @@ void read_conditions(json::Reader& in, PodView& out) {
         changed = value.text();
     });
     if (type == "Ready") out.ready = status == "True";
+    if (type == "Ready" && status == "True")
+      if (auto since = json::parse_time(changed)) out.ready_since = *since;
     if (type == "Ready" && status == "False" && reason != "ReadinessGatesNotReady")
       if (auto since = json::parse_time(changed)) unready_since = *since;
     if (type == "ContainersReady") containers_ready = status == "True";

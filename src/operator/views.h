@@ -66,6 +66,7 @@ struct PodView {
   bool serving = false;
   plan::PodPhase phase = plan::PodPhase::kUnknown;
   bool ready = false;
+  std::optional<WallTime> ready_since;
   std::optional<WallTime> node_silent_since;
   std::string unschedulable;
   std::optional<WallTime> unschedulable_since;
@@ -135,10 +136,10 @@ void each_field(Visit& visit, ClaimView& view) {
 template <class Visit>
 void each_field(Visit& visit, PodView& view) {
   auto& [meta, cluster, controller, identity, first_pod, formation_open, held, initial_cluster,
-         rendered, reimaged_at, added, voter, serving, phase, ready, node_silent_since,
+         rendered, reimaged_at, added, voter, serving, phase, ready, ready_since, node_silent_since,
          unschedulable, unschedulable_since, node, ip, install, etcd] = view;
   visit(meta, cluster, controller, identity, first_pod, formation_open, held, initial_cluster,
-        rendered, reimaged_at, added, voter, serving, phase, ready, node_silent_since,
+        rendered, reimaged_at, added, voter, serving, phase, ready, ready_since, node_silent_since,
         unschedulable, unschedulable_since, node, ip, install, etcd);
 }
 template <class Visit>

@@ -89,6 +89,7 @@ PodFacts any_pod() {
   if (any_flag()) pod.ip = "10.0.0.1";
   pod.phase = pick({PodPhase::kPending, PodPhase::kRunning, PodPhase::kFailed});
   pod.ready = any_flag();
+  pod.ready_since = maybe(api::any_time);
   pod.node_silent_since = maybe(api::any_time);
   if (any_flag()) pod.etcd.waiting = pick<std::string>({"CrashLoopBackOff", "ErrImagePull"});
   pod.etcd.running = any_flag();

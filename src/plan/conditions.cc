@@ -69,6 +69,11 @@ Said progressing(std::span<const Ruling> rulings) {
   const auto* verdict = find_verdict(rulings, moves);
   if (!verdict) verdict = find_verdict(rulings, waits);
   if (verdict) return {api::ConditionStatus::kTrue, reason_of(*verdict)};
+  auto rests = [](const Verdict& one) {
+    return std::holds_alternative<Waiting>(one) && stands_in_the_way(one);
+  };
+  if (const auto* person = find_verdict(rulings, rests))
+    return {api::ConditionStatus::kFalse, reason_of(*person)};
   return no("Settled", "there is nothing to do");
 }
 

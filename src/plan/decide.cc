@@ -1,5 +1,7 @@
 #include "plan/decide.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -56,6 +58,21 @@ class StepCollector {
   bool disrupted_ = false;
 };
 
+bool disrupts(const Finding& finding) {
+  for (const auto& stage : finding.stages)
+    for (const auto& step : stage.steps)
+      if (permit_of(step)) return true;
+  return false;
+}
+
+// Another rule is first in this pass: what this one would do is not done, and not told as done.
+void give_way(const Situation& now, std::string_view rule, Finding& finding) {
+  for (auto& verdict : finding.verdicts)
+    if (const auto* acts = std::get_if<Acts>(&verdict))
+      verdict = now.waiting(rule, "OtherFirst",
+                            fmt::format("{}; something else is first", acts->doing.message));
+}
+
 // Rules that go step by step, each after a fresh look at the members.
 bool changes_members(std::string_view rule) {
   return rule == "settle" || rule == "heal" || rule == "promote" || rule == "resize" ||
@@ -87,6 +104,7 @@ std::optional<Duration> next_look(const Situation& now, std::span<const Ruling> 
     for (const auto& verdict : ruling.verdicts) {
       if (auto deadline = deadline_of(verdict); deadline && *deadline > now.seen.now.wall)
         at_most(*deadline - now.seen.now.wall);
+      if (is_calm(verdict)) continue;
       // A refusal may have been lifted, a lost answer is worth another question.
       if (deadline_of(verdict) || std::holds_alternative<Acts>(verdict)) at_most(kRetryPause);
       const bool changes = changes_members(ruling.rule) || (forms && ruling.rule == "bootstrap");
@@ -98,6 +116,7 @@ std::optional<Duration> next_look(const Situation& now, std::span<const Ruling> 
     auto when = renewal_time(*shared.certificate);
     if (now.target && is_authority(shared.which) && shared.trusts.size() > 1)
       when = retirement_time(now, shared);
+    if (shared.next) when = pressing_time(*shared.certificate);
     if (when > now.seen.now.wall) at_most(when - now.seen.now.wall);
   }
   return soonest;
@@ -122,6 +141,7 @@ Decision decide(const Observation& seen, std::span<const Rule> table) {
   for (const auto& rule : table) {
     if (rest == Finding::Rest::kNothing) break;
     auto finding = rule.judge(now);
+    if (rest != Finding::Rest::kAll && disrupts(finding)) give_way(now, rule.name, finding);
     steps.add(std::move(finding.stages), rest == Finding::Rest::kAll);
     decision.rulings.push_back({rule.name, std::move(finding.verdicts)});
     rest = std::max(rest, finding.rest);
@@ -134,7 +154,8 @@ Decision decide(const Observation& seen, std::span<const Rule> table) {
   decision.look_again_in = next_look(now, decision.rulings);
   decision.ask_members = now.formation && !now.formed;
   for (const auto& ruling : decision.rulings)
-    decision.ask_members = decision.ask_members || !ruling.verdicts.empty();
+    decision.ask_members = decision.ask_members ||
+                           !std::all_of(ruling.verdicts.begin(), ruling.verdicts.end(), is_calm);
   decision.ask_hashes = wants_hashes(now);
   decision.ask_endpoints =
       now.formed && now.target && (find_leaver(now) || !find_lost(now).empty());

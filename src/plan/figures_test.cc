@@ -88,6 +88,54 @@ TEST(Figures, TellHowFarAMemberIsBehindByItsOrderOfMagnitude) {
   EXPECT_EQ(lag(1'000'000), 0);
 }
 
+// ---- Of the cluster ----
+
+TEST(ClusterFigures, TellTheLargestDatabase) {
+  auto world = with_figures();
+  EXPECT_EQ(world.status().storage.db_size, "200Mi");
+  set_figures(world, 20 << 20, 10 << 20);
+  world.seen.answers[1].db_size = Bytes(1300 << 20);
+  world.pass();
+  EXPECT_EQ(world.status().storage.db_size, "1300Mi");
+}
+
+TEST(ClusterFigures, AreNotWorthAWriteUnlessTheyHaveDoubledOrHalved) {
+  auto world = with_figures();
+  for (const std::int64_t size : {399, 101, 250}) {
+    set_figures(world, size << 20, 60 << 20);
+    EXPECT_EQ(world.decide().status, world.seen.cluster.status) << size;
+  }
+  set_figures(world, 400 << 20, 100 << 20);
+  EXPECT_EQ(world.decide().status->storage.db_size, "400Mi");
+  set_figures(world, 100 << 20, 50 << 20);
+  EXPECT_EQ(world.decide().status->storage.db_size, "100Mi");
+}
+
+TEST(ClusterFigures, AreToldWithWhateverElseIsTold) {
+  auto world = with_figures();
+  set_figures(world, 250 << 20, 100 << 20);
+  world.pod("c-1")->ready = false;
+  world.pass();
+  EXPECT_EQ(world.status().storage.db_size, "250Mi");
+  EXPECT_EQ(world.decide().status, world.seen.cluster.status) << "and that is all";
+}
+
+// A newer operator does not write to every cluster that it takes over.
+TEST(ClusterFigures, OfASmallDatabaseAreNotWorthAFirstWrite) {
+  auto world = with_figures(20 << 10, 20 << 10);
+  world.seen.cluster.status->storage = {};
+  EXPECT_EQ(world.decide().status, world.seen.cluster.status);
+  set_figures(world, 32 << 20, 10 << 20);
+  EXPECT_EQ(world.decide().status->storage.db_size, "32Mi");
+}
+
+TEST(ClusterFigures, StayWhileNobodyAnswers) {
+  auto world = with_figures();
+  world.silence();
+  world.pass();
+  EXPECT_EQ(world.status().storage.db_size, "200Mi");
+}
+
 // Who was away still names whom it followed before.
 TEST(Leader, IsWhomMostFollow) {
   auto world = formed(3);

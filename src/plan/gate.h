@@ -98,9 +98,10 @@ class QuorumGate {
 
   // To change whom members trust, or by whom they are trusted, without stopping any.
   //
-  // Guarantees   every voter is healthy and as declared, so that all of them run with what was
-  //              handed out before; nobody is on its way. That each of them does trust, or show,
-  //              what it should is proved by handshakes, by the executor.
+  // Guarantees   every voter is healthy, and was made with the authorities that are handed out now,
+  //              so that all of them run with what was handed out before, whatever else is declared
+  //              for them that they do not have yet; nobody is on its way. That each of them does
+  //              trust, or show, what it should is proved by handshakes, by the executor.
   [[nodiscard]] static Answer change_trust(const Situation& now);
 
   // To take a member off the list.

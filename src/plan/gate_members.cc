@@ -168,10 +168,11 @@ QuorumGate::Answer QuorumGate::change_trust(const Situation& now) {
   const auto all = find_electorate(now);
   if (!all.all_healthy()) return refuse_unhealthy(all);
   for (const auto* member : now.current())
-    if (!all.is_healthy(*member) || is_outdated(now, *member))
+    if (!all.is_healthy(*member) || lacks_trust(now, *member))
       return refuse("MembersFirst", fmt::format("{} is not as it should be yet", member->name));
-  return permit(now, Disruption::kChangeTrust,
-                fmt::format("all {} members are healthy and as declared", all.voters.size()));
+  return permit(
+      now, Disruption::kChangeTrust,
+      fmt::format("all {} members are healthy and trust what is handed out", all.voters.size()));
 }
 
 QuorumGate::Answer QuorumGate::remove_member(const Situation& now, const Member& victim) {

@@ -124,6 +124,7 @@ struct PodFacts {
 
   PodPhase phase = PodPhase::kPending;
   bool ready = false;
+  std::optional<WallTime> ready_since;  // of one that is ready
   // When Kubernetes gave up hearing from its node, if the Pod ran well until then.
   std::optional<WallTime> node_silent_since;
   std::string unschedulable;  // the scheduler's message, if it found no node

@@ -132,6 +132,13 @@ bool is_outdated(const Situation& now, const Member& member) {
   return member.pod && !member.pod->deleting && compare(now, member) != Difference::kNone;
 }
 
+bool lacks_trust(const Situation& now, const Member& member) {
+  if (!member.pod || member.pod->deleting) return false;
+  const auto wanted = trust_of(now);
+  const auto there = parse_rendered(member.pod->rendered);
+  return !there || (!wanted.empty() && there->trust != wanted);
+}
+
 bool must_be_replaced(const Situation& now, const Member& member) {
   return now.target->storage.empty_dir && member.pod && !member.pod->deleting &&
          compare(now, member) == Difference::kShape;

@@ -25,6 +25,8 @@ enum class Difference {
 [[nodiscard]] bool is_reimaging(const Member& member);
 // The member's Pod, which is to stay, is not as declared.
 [[nodiscard]] bool is_outdated(const Situation& now, const Member& member);
+// Its Pod was not made with the authorities that are handed out now.
+[[nodiscard]] bool lacks_trust(const Situation& now, const Member& member);
 // It can be as declared only with a new Pod, and its data would go with the old one.
 [[nodiscard]] bool must_be_replaced(const Situation& now, const Member& member);
 

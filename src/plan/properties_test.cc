@@ -76,6 +76,28 @@ TEST(Properties, AtMostOneDisruptiveStepAndItHasItsPermit) {
   });
 }
 
+// What is told as done is done: of what disturbs a cluster, by one rule in a pass at most.
+TEST(Properties, WhatIsToldAsDoneIsDone) {
+  constexpr std::string_view kDisruptive[] = {
+      "RestartingMember", "MovingLeadership",    "RemovingMember",      "AddingLearner",
+      "PromotingLearner", "DiscardingMember",    "SwitchingAuthority",  "RetiringAuthority",
+      "Hibernating",      "AbandoningFormation", "DiscardingFormation", "ReplacingPod"};
+  const auto disturbs = [&](const Verdict& verdict) {
+    return std::holds_alternative<Acts>(verdict) &&
+           std::count(std::begin(kDisruptive), std::end(kDisruptive), reason_of(verdict).code) > 0;
+  };
+  const auto check = [&](const World& world) {
+    const auto decision = world.decide();
+    const auto rules =
+        std::count_if(decision.rulings.begin(), decision.rulings.end(), [&](const Ruling& ruling) {
+          return std::any_of(ruling.verdicts.begin(), ruling.verdicts.end(), disturbs);
+        });
+    RC_ASSERT(rules == (disruptive_step(decision) ? 1 : 0));
+  };
+  EXPECT_TRUE(rc::check("any", [&] { check(any_world()); }));
+  EXPECT_TRUE(rc::check("disturbed", [&] { check(disturbed_world()); }));
+}
+
 // Whoever is restarted although it runs: every other voter of its cluster answers, unless there are
 // only two, and none of them is being restarted as well.
 TEST(Properties, ARestartLeavesAQuorumThatAnswers) {

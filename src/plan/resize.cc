@@ -7,6 +7,7 @@
 #include "plan/membership.h"
 #include "plan/pods.h"
 #include "plan/rules.h"
+#include "plan/update.h"
 
 // As many members as are wanted: one more, or one less.
 //
@@ -16,7 +17,8 @@
 // before the learner before the follower before the leader, the highest ordinal first; it stops
 // serving, is seen to have left the EndpointSlice, is removed from etcd's list; `settle` deletes
 // Pod, volume and record. A member whose data goes with its Pod, and which needs another Pod to be
-// as declared, is replaced: one more, and then one less, namely that one.
+// as declared, is replaced, when that may begin (update.h): one more, and then one less, namely
+// that one.
 //
 // Guarantees   members are added as learners alone, one at a time, never under an old name (E7,
 // E9);
@@ -38,7 +40,8 @@ struct Sizes {
 Sizes find_sizes(const Situation& now) {
   Sizes out;
   out.wanted = now.target->replicas;
-  bool replaces = false;
+  bool replaces = false;  // somebody has to be
+  bool begins = false;    // and may be now
   bool learns = false;
   for (const auto* member : now.current()) {
     if (member->is_pending()) {
@@ -46,11 +49,15 @@ Sizes find_sizes(const Situation& now) {
     } else if ((!now.roster || member->listed) && !is_beyond_return(now, *member)) {
       ++out.members;
       replaces = replaces || must_be_replaced(now, *member);
+      begins = begins || (must_be_replaced(now, *member) && !find_hold(now, *member, false));
       learns = learns || (member->listed && member->listed->learner);
     }
   }
-  // The new one comes first, and gets its vote; then one of the old ones goes.
-  if (replaces && (out.members <= out.wanted || learns)) out.wanted = out.wanted + 1;
+  // The new one comes first, and gets its vote; then one of the old ones goes. Where the new one is
+  // there, or written down, this is finished whether another one may begin or not.
+  const bool under_way = out.members + (out.pending ? 1 : 0) > out.wanted;
+  if (replaces && (begins || under_way) && (out.members <= out.wanted || learns))
+    out.wanted = out.wanted + 1;
   return out;
 }
 

@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
+#include "base/strings.h"
 #include "plan/gate.h"
 #include "plan/membership.h"
 #include "plan/pods.h"
 #include "plan/restart.h"
 #include "plan/rules.h"
+#include "plan/update.h"
 
 // Restarts members that are not as declared, one after the other.
 //
@@ -13,7 +15,7 @@
 // first, then followers, then the leader, which hands over before. Where the version differs and
 // nothing else does, the Pod gets another image and etcd is restarted in it; else the Pod is
 // deleted and `ensure` makes another on the same volume. The next one's turn comes when the one
-// before is healthy, ready and serving again.
+// before is healthy, ready and serving again, and when spec.update lets it begin (update.h).
 //
 // Guarantees   at no time is more than one member down by our doing, and none while another is
 //              missing (gate.h); a member never loses its data by it. A declaration that members
@@ -32,6 +34,33 @@ std::vector<const Member*> find_outdated(const Situation& now) {
   std::vector<const Member*> out;
   for (const auto* member : now.current())
     if (is_outdated(now, *member) && !is_beyond_return(now, *member)) out.push_back(member);
+  return out;
+}
+
+std::string names_of(const std::vector<const Member*>& members) {
+  std::vector<std::string> names;
+  for (const auto* member : members) names.push_back(member->name);
+  return join(names, ", ");
+}
+
+// Those whom nothing holds; what holds the others, or the first of them. Who is not ready counts as
+// failing as long as its voters were not asked.
+struct Candidates {
+  std::vector<const Member*> members;
+  std::optional<Waiting> hold;
+};
+Candidates find_candidates(const Situation& now, const std::vector<const Member*>& outdated) {
+  Candidates out;
+  const auto all = find_electorate(now);
+  for (const auto* member : outdated) {
+    const bool failing =
+        !member->pod->ready && !all.is_healthy(*member) && !must_be_replaced(now, *member);
+    auto hold = find_hold(now, *member, failing);
+    if (!hold) out.members.push_back(member);
+    // What the members said made the difference: they are asked again.
+    if (hold && !member->pod->ready && all.is_healthy(*member)) hold->calm = false;
+    if (hold && (!out.hold || !hold->calm)) out.hold = std::move(hold);
+  }
   return out;
 }
 
@@ -58,9 +87,15 @@ Finding roll(const Situation& now) {
   const auto wait = [&](std::string code, std::string_view what) {
     return say(now.waiting(kRule, std::move(code), fmt::format("{}; {}", why, what)));
   };
+  const auto candidates = find_candidates(now, outdated);
+  if (candidates.members.empty()) {
+    auto hold = *candidates.hold;
+    hold.reason.message = fmt::format("{} ({}); {}", why, names_of(outdated), hold.reason.message);
+    return say(std::move(hold));
+  }
   if (!now.roster) return wait("AskingMembers", "the members have to be asked who they are");
   const auto all = find_electorate(now);
-  const auto* next = choose(now, all, outdated);
+  const auto* next = choose(now, all, candidates.members);
   if (!next) return wait("ReplacingMembers", "their data goes with their Pods: they are replaced");
   if (!is_sized(now) || !all.learners.empty())
     return wait("MembersFirst", "members that come or go are first");

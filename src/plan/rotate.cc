@@ -7,6 +7,7 @@
 #include "plan/pods.h"
 #include "plan/rules.h"
 #include "plan/shared.h"
+#include "plan/update.h"
 
 // Replaces an authority before it expires, without a moment in which members, or members and
 // clients, do not trust each other.
@@ -72,6 +73,8 @@ Finding advance(const Situation& now, const SharedFacts& authority) {
     return say(now.waiting(kRule, "CertificatesFirst",
                            fmt::format("{} changes; its certificates are made anew", title)));
   if (!authority.next && now.seen.now.wall < retirement_time(now, authority)) return {};
+  for (const auto* member : now.current())
+    if (lacks_trust(now, *member) && find_hold(now, *member, false)) return {};  // `roll` tells
   auto permit = QuorumGate::change_trust(now);
   if (!permit)
     return say(now.waiting(kRule, permit.error().code,

@@ -114,6 +114,10 @@ WallTime renewal_time(const CertificateFacts& certificate) {
   return certificate.not_after - life / 3;
 }
 
+WallTime pressing_time(const CertificateFacts& authority) {
+  return authority.not_after - (authority.not_after - authority.not_before) / 6;
+}
+
 std::string trust_of(const Situation& now) {
   Fingerprint print;
   bool any = false;

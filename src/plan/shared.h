@@ -24,6 +24,10 @@ inline constexpr auto kClockSlack = std::chrono::minutes(10);
 // A certificate is renewed when two thirds of its life are over.
 [[nodiscard]] WallTime renewal_time(const CertificateFacts& certificate);
 
+// When one is introduced beside an authority, half of what was left of its life is over: members
+// that do not trust the next one yet are restarted from now on, whatever else is wanted.
+[[nodiscard]] WallTime pressing_time(const CertificateFacts& authority);
+
 // Whom a Pod trusts that mounts what is there now, as a fingerprint; empty if that is not known, or
 // if nothing is mounted.
 [[nodiscard]] std::string trust_of(const Situation& now);

@@ -77,6 +77,43 @@ int count_pods(const Situation& now) {
       std::count_if(all.begin(), all.end(), [](const Member* member) { return member->pod; }));
 }
 
+// In at most four digits, which is exact to a tenth: 20Ki, 932Ki, 14Mi.
+std::string render_size(Bytes size) {
+  constexpr std::string_view kUnits[] = {"Gi", "Mi", "Ki"};
+  std::int64_t unit = std::int64_t{1} << 30;
+  for (const auto name : kUnits) {
+    if (size.value() >= 10 * unit) return fmt::format("{}{}", size.value() / unit, name);
+    unit >>= 10;
+  }
+  return std::to_string(size.value());
+}
+
+// Below this nobody minds how large a database is: a small one doubles with every few writes.
+constexpr std::int64_t kSmall = std::int64_t{16} << 20;
+
+bool has_moved(const std::optional<std::string>& before, const std::string& now) {
+  const auto old = api::Quantity::parse(before.value_or(""));
+  const auto fresh = api::Quantity::parse(now);
+  if (!old || !fresh) return true;
+  const auto was = std::max(kSmall, old->bytes().value());
+  const auto is = std::max(kSmall, fresh->bytes().value());
+  return is >= 2 * was || 2 * is <= was;
+}
+
+// The largest database of a member that answers, as in EtcdMember: not worth a write of its own
+// unless it has changed much, so what status says else is compared first.
+void set_storage(const Situation& now, api::ClusterStatus& status) {
+  const auto& before = now.seen.cluster.status;
+  if (before) status.storage = before->storage;
+  Bytes largest(0);
+  for (const auto* member : now.current())
+    if (now.verified(*member)) largest = std::max(largest, member->answer->db_size);
+  if (largest == Bytes(0)) return;
+  const auto size = render_size(largest);
+  if (!before || status != *before || has_moved(status.storage.db_size.value_or("0"), size))
+    status.storage.db_size = size;
+}
+
 std::vector<api::WaitingEntry> make_waiting(std::span<const Ruling> rulings) {
   std::vector<api::WaitingEntry> out;
   for (const auto& ruling : rulings)
@@ -123,33 +160,11 @@ api::ClusterStatus make_status(const Situation& now, std::span<const Ruling> rul
       in_place ? now.seen.cluster.generation : (before ? before->observed_generation : 0);
   status.conditions = make_conditions(now, rulings, status);
   status.phase = make_phase(now, rulings, status);
+  set_storage(now, status);
   return status;
 }
 
 namespace {
-
-// In at most four digits, which is exact to a tenth: 20Ki, 932Ki, 14Mi.
-std::string render_size(Bytes size) {
-  constexpr std::string_view kUnits[] = {"Gi", "Mi", "Ki"};
-  std::int64_t unit = std::int64_t{1} << 30;
-  for (const auto name : kUnits) {
-    if (size.value() >= 10 * unit) return fmt::format("{}{}", size.value() / unit, name);
-    unit >>= 10;
-  }
-  return std::to_string(size.value());
-}
-
-// Below this nobody minds how large a database is: a small one doubles with every few writes.
-constexpr std::int64_t kSmall = std::int64_t{16} << 20;
-
-bool has_moved(const std::optional<std::string>& before, const std::string& now) {
-  const auto old = api::Quantity::parse(before.value_or(""));
-  const auto fresh = api::Quantity::parse(now);
-  if (!old || !fresh) return true;
-  const auto was = std::max(kSmall, old->bytes().value());
-  const auto is = std::max(kSmall, fresh->bytes().value());
-  return is >= 2 * was || 2 * is <= was;
-}
 
 // Its order of magnitude: 0 for whoever is near (electorate.h), else kNearEntries times a power of
 // ten.

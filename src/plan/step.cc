@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "api/names.h"
 #include "plan/shared.h"
 
 namespace quorate::plan {
@@ -150,6 +151,40 @@ struct Describer {
 
 std::string describe(const Step& step, std::string_view cluster) {
   return std::visit(Describer{cluster}, step);
+}
+
+std::string member_of(const Step& step, std::string_view cluster) {
+  const auto of_claim = [&](std::string_view claim) {
+    const auto ordinal = api::ordinal_of_claim_name(cluster, claim);
+    return ordinal ? api::member_name(cluster, *ordinal) : std::string();
+  };
+  return std::visit(
+      [&](const auto& one) -> std::string {
+        using T = std::decay_t<decltype(one)>;
+        if constexpr (std::is_same_v<T, CreateClaim>)
+          return of_claim(one.name);
+        else if constexpr (std::is_same_v<T, SetMetadata>)
+          return one.kind == Marked::kClaim    ? of_claim(one.name)
+                 : one.kind == Marked::kSecret ? std::string()
+                                               : one.name;
+        else if constexpr (requires { one.claim; })
+          return of_claim(one.claim);
+        else if constexpr (requires { one.record; })
+          return one.record;
+        else if constexpr (requires { one.pod.name; })
+          return one.pod.name;
+        else if constexpr (requires { one.pod; })
+          return one.pod;
+        else if constexpr (requires { one.shape; })
+          return one.shape.name;
+        else if constexpr (requires { one.to; })
+          return one.to;
+        else if constexpr (requires { one.name; })
+          return one.name;
+        else
+          return {};
+      },
+      step);
 }
 
 }  // namespace quorate::plan

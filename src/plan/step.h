@@ -384,5 +384,7 @@ using Step =
 [[nodiscard]] const Permit* permit_of(const Step& step);
 // For people: "create Pod c-0", "abandon formation 1".
 [[nodiscard]] std::string describe(const Step& step, std::string_view cluster);
+// The name of the member that a step is about; empty if it is about several, or about none.
+[[nodiscard]] std::string member_of(const Step& step, std::string_view cluster);
 
 }  // namespace quorate::plan

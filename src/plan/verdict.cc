@@ -44,6 +44,11 @@ bool is_aside(const Verdict& verdict) {
   return waiting && waiting->aside;
 }
 
+bool is_calm(const Verdict& verdict) {
+  const auto* waiting = std::get_if<Waiting>(&verdict);
+  return waiting && waiting->calm;
+}
+
 }  // namespace quorate::plan
 
 template class std::vector<quorate::plan::Step>;

@@ -25,6 +25,7 @@ struct Waiting {
   WallTime since;
   std::optional<WallTime> deadline;
   bool aside = false;  // what is declared is in place without it
+  bool calm = false;   // nobody has to be asked anything before the deadline
 };
 
 // The rule would act, and may not.
@@ -78,6 +79,7 @@ struct Ruling {
 [[nodiscard]] WallTime since_of(const Verdict& verdict);
 [[nodiscard]] std::optional<WallTime> deadline_of(const Verdict& verdict);
 [[nodiscard]] bool is_aside(const Verdict& verdict);
+[[nodiscard]] bool is_calm(const Verdict& verdict);
 
 }  // namespace quorate::plan
 

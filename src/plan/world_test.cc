@@ -111,7 +111,10 @@ void World::run_pods() {
     bool held = one.held || (!one.formation_open && !one.identity->cluster_id);
     if (held && !one.etcd.running) continue;  // by the launch guard
     one.phase = PodPhase::kRunning;
-    if (one.reimaged_at && one.etcd.restarts <= *one.reimaged_at) ++one.etcd.restarts;
+    if (one.reimaged_at && one.etcd.restarts <= *one.reimaged_at) {
+      ++one.etcd.restarts;
+      one.ready = false;
+    }
     one.etcd.running = true;
     running_[one.uid.value()] = one.rendered.substr(0, one.rendered.find('-'));
     ever_ran_.insert(one.ordinal.value());
@@ -191,6 +194,8 @@ void World::answer() {
       seen.answers.push_back(std::move(none));
       continue;
     }
+    if (!own->learner && !one.ready)
+      one.ready_since = std::chrono::floor<std::chrono::seconds>(seen.now.wall);
     one.ready = !own->learner;
     MemberAnswer answer;
     answer.ordinal = one.ordinal;
@@ -268,6 +273,19 @@ World formed(api::ClusterSpec spec) {
 World formed(int replicas, api::ClusterSpec spec) {
   spec.replicas = replicas;
   return formed(std::move(spec));
+}
+
+World with_pods_made(api::ClusterSpec spec) {
+  World world(std::move(spec));
+  for (int i = 0; i < 4 && world.seen.pods.empty(); ++i) world.pass();
+  return world;
+}
+
+World with_pods(api::ClusterSpec spec) {
+  auto world = with_pods_made(std::move(spec));
+  world.pass();  // opens them
+  world.run_pods();
+  return world;
 }
 
 api::ClusterSpec pod_bound() {

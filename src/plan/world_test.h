@@ -146,6 +146,9 @@ class World {
 // A cluster that has formed, and in which nothing is left to do.
 World formed(api::ClusterSpec spec = {});
 World formed(int replicas, api::ClusterSpec spec = {});
+// One that is forming: all Pods are made; and then, all members run, and nobody has seen it yet.
+World with_pods_made(api::ClusterSpec spec = {});
+World with_pods(api::ClusterSpec spec = {});
 // Members whose data goes with their Pods.
 api::ClusterSpec pod_bound();
 void scale(World& world, int replicas);

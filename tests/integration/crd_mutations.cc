@@ -48,6 +48,9 @@ std::string sample_text(std::string_view path, const Value& schema, int which) {
       {"digest", {"sha256:" + std::string(64, 'a'), "sha256:" + std::string(64, 'b')}},
       {"replaceAfter", {"10m", "1h"}},
       {"progressDeadline", {"10m", "1h"}},
+      {"pauseBetween", {"10m", "1h"}},
+      {"start", {"22:00", "03:30"}},
+      {"duration", {"2h", "10m"}},
       {"loadBalancerSourceRanges[]", {"10.0.0.0/8", "192.168.0.0/16"}},
   };
   const auto dot = path.rfind('.');

@@ -142,6 +142,7 @@ std::vector<Invariant> all_invariants() {
           s30_delete_safety(),
           s32_no_resurrection(),
           s33_everybody_knows(),
+          s34_updates_wait(),
           l1_reached_and_kept(),
           l2_edits_are_undone(),
           l3_same_counts(),

@@ -144,6 +144,8 @@ struct Invariant {
 [[nodiscard]] Invariant s18_endpoints();
 // ---- When clients come (served.cc) ----
 [[nodiscard]] Invariant s33_everybody_knows();
+// ---- When members are restarted (updates.cc) ----
+[[nodiscard]] Invariant s34_updates_wait();
 // ---- How operators write (writes.cc) ----
 [[nodiscard]] Invariant s12_uid_discipline();
 [[nodiscard]] Invariant s13_no_stale_harm();

@@ -340,7 +340,7 @@ std::vector<Mutant> of_writes() {
 std::vector<Mutant> make_museum() {
   std::vector<Mutant> out;
   for (auto&& part : {of_formation(), of_members(), of_writes(), of_reports(), of_progress(),
-                      of_rolls(), of_certificates()})
+                      of_rolls(), of_certificates(), of_updates()})
     out.insert(out.end(), part.begin(), part.end());
   return out;
 }

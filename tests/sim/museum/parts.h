@@ -25,5 +25,7 @@ inline const Plan kNothing;
 // How it restarts members, and their certificates (museum_rolls.cc).
 [[nodiscard]] std::vector<Mutant> of_rolls();
 [[nodiscard]] std::vector<Mutant> of_certificates();
+// When it restarts them (museum_updates.cc).
+[[nodiscard]] std::vector<Mutant> of_updates();
 
 }  // namespace quorate::sim

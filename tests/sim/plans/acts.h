@@ -33,5 +33,6 @@ namespace quorate::sim {
 // ---- Stories by what they are about ----
 [[nodiscard]] std::vector<Scenario> lifecycle_scenarios();
 [[nodiscard]] std::vector<Scenario> surroundings_scenarios();
+[[nodiscard]] std::vector<Scenario> update_scenarios();
 
 }  // namespace quorate::sim

@@ -207,7 +207,7 @@ std::vector<Scenario> make_scenarios() {
                             make_two(),
                             make_neighbour(),
                             make_blackout()};
-  for (auto& more : {lifecycle_scenarios(), surroundings_scenarios()})
+  for (auto& more : {lifecycle_scenarios(), surroundings_scenarios(), update_scenarios()})
     out.insert(out.end(), more.begin(), more.end());
   return out;
 }
