@@ -38,10 +38,33 @@ bool has_quorum(Truth& truth, const Uid& cluster) {
 }  // namespace
 
 Invariant s24_disruption_budget() {
-  return {"S24",
-          "the disruption budget keeps a quorum of what is declared",
-          {},
-          [](Truth& truth, Findings& findings) {
+  struct Published {
+    std::int64_t version = 0;
+    std::int64_t kept = 0;
+  };
+  auto known = std::make_shared<std::map<Uid, Published>>();
+  // Of those who vote now, at every moment: also while more or fewer are wanted.
+  const auto keeps_quorum = [known](Truth& truth, Findings& findings) {
+    const auto& kind = *truth.world().api().registry().built_in().disruption_budgets;
+    for (const auto& [uid, lineage] : truth.lineages()) {
+      if (!lineage.exists || !lineage.formed() || lineage.deleting) continue;
+      const auto* leader = truth.settled_leader(uid);
+      const auto record =
+          truth.world().api().storage().find(kind, {World::kNamespace, lineage.name});
+      if (!leader || !record) continue;
+      auto& published = (*known)[uid];
+      if (published.version != record->version)
+        published = {record->version,
+                     json::integer_at(*record->decoded(), "/spec/minAvailable").value_or(0)};
+      findings.evaluated("S24");
+      const auto quorum = static_cast<std::int64_t>(leader->raft().conf().quorum());
+      if (published.kept < quorum)
+        findings.broken("S24", fmt::format("{}: minAvailable is {}, and {} are a quorum",
+                                           lineage.name, published.kept, quorum));
+    }
+  };
+  return {"S24", "the disruption budget keeps a quorum of those who vote and of what is declared",
+          keeps_quorum, [](Truth& truth, Findings& findings) {
             const auto& kind = *truth.world().api().registry().built_in().disruption_budgets;
             for (const auto& [uid, lineage] : truth.lineages()) {
               if (!lineage.exists || !lineage.formed() || lineage.deleting) continue;
