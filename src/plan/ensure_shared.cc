@@ -68,9 +68,7 @@ class SharedEnsurer {
   }
 
   void apply(Shared which, const SharedFacts* there) {
-    int members = now_.formation ? now_.formation->size : now_.target->replicas;
-    if (now_.formed) members = std::max(now_.count_voters(), now_.target->replicas);
-    int least = which == Shared::kDisruptionBudget ? members / 2 + 1 : 0;
+    const int least = which == Shared::kDisruptionBudget ? count_who_may_vote() / 2 + 1 : 0;
     auto rendered = fingerprint_of(which, now_, least);
     const bool open = which != Shared::kClientService || may_open(there);
     if (!open) rendered += kShut;
@@ -78,6 +76,16 @@ class SharedEnsurer {
     // Members find each other through the peer Service; they form without the others.
     auto& stage = which == Shared::kPeerService ? first_ : rest_;
     stage.steps.push_back(ApplyShared{which, least, rendered, now_.target->services, open});
+  }
+
+  // Those who vote, or will: of a learner that is promoted the budget knows before etcd does, so
+  // that no eviction finds a quorum of more voters than it was written for.
+  int count_who_may_vote() const {
+    if (!now_.formed) return now_.formation ? now_.formation->size : now_.target->replicas;
+    const auto all = now_.current();
+    const auto known = std::count_if(all.begin(), all.end(),
+                                     [](const Member* member) { return !member->is_pending(); });
+    return std::max(static_cast<int>(known), now_.target->replicas);
   }
 
   bool may_open(const SharedFacts* service) const {

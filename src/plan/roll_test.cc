@@ -349,6 +349,22 @@ TEST(Roll, ReplacesMembersWhoseDataGoesWithTheirPods) {
   }
 }
 
+// One more than declared votes until the old one is removed.
+TEST(Roll, RaisesTheBudgetBeforeOneMoreThanDeclaredVotes) {
+  auto world = formed_of(3, pod_bound());
+  more_memory(world);
+  int kept = 0;
+  bool promoted = false;
+  for (int i = 0; i < 400 && !promoted; ++i) {
+    const auto decision = next(world);
+    for (const auto& step : steps_of<ApplyShared>(decision))
+      if (step.which == Shared::kDisruptionBudget) kept = step.min_available;
+    promoted = !steps_of<PromoteLearner>(decision).empty();
+  }
+  ASSERT_TRUE(promoted);
+  EXPECT_EQ(kept, 3);
+}
+
 TEST(Roll, GivesPodBoundMembersAnotherPatchVersionInPlace) {
   auto world = formed_of(3, pod_bound());
   upgrade(world, 16);
