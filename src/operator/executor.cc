@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "api/codec.h"
@@ -155,6 +156,29 @@ Task<Result<void>> Executor::take_disruptive(const plan::Step& step, const plan:
   co_return done;
 }
 
+// What a look past the caches shows is awaited in them before the next look: they are behind, and
+// to decide on them again would lead to the same step, and drop it again, at once and for ever. A
+// watch that shows none of it is doubted.
+template <class Facts>
+void Executor::await_difference(const std::vector<Facts>& cached, const std::vector<Facts>& live,
+                                kube::StoreBase& store, Pass& pass) {
+  for (const auto& one : cached) {
+    const ObjectKey key{pass.owner.key.ns, one.name};
+    const auto found = std::find_if(live.begin(), live.end(),
+                                    [&](const Facts& other) { return other.uid == one.uid; });
+    if (found != live.end() && found->resource_version == one.resource_version) continue;
+    if (found == live.end()) {
+      store.note_removed(key, one.uid);
+    } else {
+      kube::Meta newer;
+      newer.key = key;
+      newer.resource_version = found->resource_version;
+      store.note_written(newer);
+    }
+    pass.memory.written.emplace_back(&store, key);
+  }
+}
+
 // Caches are for deciding what to look at. What is about to be harmed is looked at where it is, and
 // decided anew: whatever has changed in between, unless it leads to the very same step, drops it.
 Task<Result<plan::Observation>> Executor::look_again(const plan::Step& step, Pass& pass) {
@@ -166,6 +190,9 @@ Task<Result<plan::Observation>> Executor::look_again(const plan::Step& step, Pas
   const auto again = plan::decide(live, rules_);
   const auto* wanted = plan::disruptive_step(again);
   if (wanted && *wanted == step) co_return live;
+  await_difference(pass.seen.pods, live.pods, caches_.pods, pass);
+  await_difference(pass.seen.claims, live.claims, caches_.claims, pass);
+  await_difference(pass.seen.records, live.records, caches_.records, pass);
   co_return fail(Code::kConflict, wanted ? "at a second look it is another step: " +
                                                plan::describe(*wanted, pass.owner.key.name)
                                          : std::string("at a second look it is not called for"));

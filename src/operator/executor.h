@@ -84,6 +84,9 @@ class Executor {
   Task<Result<void>> take_disruptive(const plan::Step& step, const plan::Permit& permit,
                                      Pass& pass);
   Task<Result<void>> write_intent(const plan::Step& step, Pass& pass);
+  template <class Facts>
+  static void await_difference(const std::vector<Facts>& cached, const std::vector<Facts>& live,
+                               kube::StoreBase& store, Pass& pass);
   Task<Result<plan::Observation>> look_again(const plan::Step& step, Pass& pass);
   struct Made {
     kube::Meta meta;

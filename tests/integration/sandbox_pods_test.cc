@@ -64,8 +64,10 @@ TEST_F(SandboxPodsTest, RunsCommandsAtATerminal) {
                          "test -t 0 && test -t 1 && test -t 2 && echo $TERM >/dev/tty; exit 7");
   EXPECT_THAT(size.out, HasSubstr("xterm\r\n"));
   EXPECT_EQ(size.status.code, 7) << size.out;
-  const auto mixed = type("-it", "echo out; echo err >&2");
-  EXPECT_THAT(mixed.out, HasSubstr("out\r\nerr\r\n")) << "a terminal has one output";
+  auto mixed = type("-it", "echo out; echo err >&2").out;
+  // What `script` types when its own input ends, shown by the terminal wherever it comes.
+  if (const auto typed = mixed.find("^@"); typed != std::string::npos) mixed.erase(typed, 2);
+  EXPECT_THAT(mixed, HasSubstr("out\r\nerr\r\n")) << "a terminal has one output";
   EXPECT_THAT(type("-i", "test -t 0 || echo none").out, HasSubstr("none\r\n"));
 }
 
