@@ -98,7 +98,8 @@ json::Value strip(std::string_view kind, json::Value object) {
   json::remove(object, "/kind");
   for (const auto* field : {"/spec/clusterIP", "/spec/clusterIPs"})
     if (json::text_or(object, "/spec/clusterIP", "") != "None") json::remove(object, field);
-  for (const auto* choice : {"/spec/nodeName", "/spec/volumeName", "/status/leader"})
+  for (const auto* choice :
+       {"/spec/nodeName", "/spec/volumeName", "/status/leader", "/status/storage"})
     json::remove(object, choice);
   drop_foreign_annotations(object);
   drop_chance(object);

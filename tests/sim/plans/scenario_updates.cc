@@ -41,11 +41,16 @@ Scenario make_windows() {
 }
 
 Scenario make_on_delete() {
-  auto out = form_as("on-delete", "members take other memory when somebody deletes their Pods");
+  auto out = form_as("on-delete",
+                     "members take other memory when somebody deletes their Pods; the rest is "
+                     "rolled in the end");
   const json::Object update{{"strategy", "OnDelete"}};
+  const json::Object rolling{{"strategy", "Rolling"}};
   out.acts = {declare(0s, "c", shaped("128Mi", update)), edit(60s, "c", shaped("256Mi", update)),
               befall(150s, FaultKind::kDeletePod, 0), befall(210s, FaultKind::kDeletePod, 1),
-              befall(270s, FaultKind::kDeletePod, 2)};
+              befall(270s, FaultKind::kDeletePod, 2),
+              // Of Pods that were not there just then nobody deleted any.
+              edit(330s, "c", shaped("256Mi", rolling))};
   out.faults = faults_but_of_clocks();
   return out;
 }
