@@ -96,7 +96,13 @@ TEST_F(Update, OnDeleteIsLeftToPeople) {
   wait_for("WaitsForDeletion", {"(c-0, c-1, c-2)"});
   world().run(world().remove(kube::kPods, {ns_, "c-1"}));
   wait_for("WaitsForDeletion", {"(c-0, c-2)"});
-  EXPECT_EQ(memory_of("c-1"), "160Mi");
+  world().run(world().until_all(ns_, 60s, "c-1 is as declared", [](const Snapshot& all) {
+    const auto pod = all.find("Pod c-1");
+    if (pod == all.end()) return Look(false, "it is not there");
+    const std::string memory(
+        json::text_or(pod->second, "/spec/containers/0/resources/requests/memory", ""));
+    return Look(memory == "160Mi", memory);
+  }));
   EXPECT_EQ(memory_of("c-0"), "128Mi");
   EXPECT_THAT(stopped(), IsEmpty()) << "by us";
   edit(R"({"spec": {"update": null}})");
